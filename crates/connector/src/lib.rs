@@ -4,4 +4,5 @@
 //! [`Step`] for each input: what may start now, which records become one durable group, and what
 //! may start once that group is on disk. Never: a clock, a file, a network, chance.
 
+pub mod reply;
 pub mod run;

@@ -1,0 +1,1 @@
+//! Splitting a reply into parts that Discord takes.
