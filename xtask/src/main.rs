@@ -1,2 +1,50 @@
-//! Placeholder.
-fn main() {}
+//! The project's own chores behind one command, `cargo xtask`.
+//!
+//! In: a chore's name. Out: what it did, in words, and an exit code. Never: a change to a tracked
+//! file, a download of anything that is not a package asked for by name.
+
+mod checkout; // start here: where things are
+mod leftovers;
+mod step; // one command, watched from start to end
+mod suite;
+mod tally;
+mod tools; // what the tests need, outside the checkout
+mod trouble; // `cargo xtask test`
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Chores of the Guildhall project.
+#[derive(Parser)]
+#[command(
+    name = "cargo xtask",
+    bin_name = "cargo xtask",
+    version,
+    arg_required_else_help = true
+)]
+struct Cli {
+    #[command(subcommand)]
+    chore: Chore,
+}
+
+#[derive(Subcommand)]
+enum Chore {
+    /// Install what the tests need, then run every test there is.
+    Test(suite::TestArgs),
+    /// Install what the tests need, and print the variables that tests read.
+    Tools,
+}
+
+fn main() -> ExitCode {
+    let done = match Cli::parse().chore {
+        Chore::Test(args) => suite::run(&args),
+        Chore::Tools => suite::print_tools(),
+    };
+    match done {
+        Ok(code) => code,
+        Err(trouble) => {
+            eprintln!("xtask: {trouble}");
+            ExitCode::FAILURE
+        }
+    }
+}
