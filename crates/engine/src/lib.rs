@@ -3,57 +3,11 @@
 //! In: a prompt for one turn of one route. Out: progress, then exactly one end. Never: a write to
 //! Discord or the journal, a run that outlives its handle.
 
-use guildhall_connector::run::{Prompt, RunEvent};
-use std::{future::Future, pin::Pin};
+mod contract; // start here: what every engine promises
+mod envelope; // the bracketed line before each prompt
+mod practice;
+mod session; // a route's private files, kept across restarts
+mod start; // one run as a task: one end, whatever happens // the seat without a model
 
-/// One turn's work for an engine.
-#[derive(Clone, Debug)]
-pub struct RunRequest {
-    /// The turn's id: a row's id, safe as a file name.
-    pub turn: String,
-    /// The route's folder name; runs of one route come one at a time.
-    pub route: String,
-    /// What is asked.
-    pub prompt: Prompt,
-}
-
-/// How a run is told to stop. Dropping it aborts too, and revokes what the run was lent.
-pub trait Abort: Send {
-    /// Asks the run to end; its [`RunEvent::Ended`] comes within 30 seconds.
-    fn abort(&mut self);
-}
-
-/// Where a run reports. The engine calls it from its own task; it never blocks.
-pub type Report = Box<dyn FnMut(RunEvent) + Send>;
-
-/// A future that an engine hands out.
-pub type Work<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
-
-/// What turns a prompt into a reply.
-///
-/// Contract, run against every implementation: one `Ended` for each run, nothing after it; after
-/// an abort it comes within 30 seconds and nothing the engine started is left; only `Ended`
-/// carries text; a route's session is continued across runs and restarts.
-pub trait Engine: Send + Sync {
-    /// What it is called in records and status: kind, and provider and model where it has them.
-    fn describe(&self) -> EngineDescription;
-
-    /// Proves that the engine can start, without asking a model.
-    fn check<'a>(&'a self) -> Work<'a, Result<(), String>>;
-
-    /// Starts a run and returns at once.
-    fn run(&self, request: RunRequest, report: Report) -> Box<dyn Abort>;
-}
-
-/// What an engine is called.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-pub struct EngineDescription {
-    /// `practice`, `native`, `pi` or `acp`.
-    pub kind: String,
-    /// Provider, where there is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub provider: Option<String>,
-    /// Model, where there is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub model: Option<String>,
-}
+pub use contract::{Abort, Engine, EngineDescription, Report, RunRequest, Work};
+pub use practice::{Practice, PracticeParts};

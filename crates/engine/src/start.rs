@@ -1,0 +1,147 @@
+//! One run as a task: exactly one end, whatever happens in it.
+//!
+//! In: a future that does a run's work. Out: its progress, then one end; a panic, an abort and a
+//! dropped handle end it too. Never: an event after the end, work that goes on after an abort.
+
+use crate::contract::{Abort, Report};
+use guildhall_connector::run::{Ended, Progress, RunEvent, RunFailure, RunOutcome, Usage};
+use std::{
+    convert::Infallible,
+    future::Future,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+use tokio::{runtime::Handle, sync::oneshot};
+
+/// What a run's work comes to.
+pub(crate) struct Finished {
+    /// How it ended.
+    pub(crate) outcome: RunOutcome,
+    /// What is written to the session before the end is reported. An abort that comes this late
+    /// no longer counts, so that the session and the outcome never disagree.
+    pub(crate) keep: Option<Box<dyn FnOnce() + Send>>,
+}
+
+impl Finished {
+    /// A run that leaves nothing in its session.
+    pub(crate) fn bare(outcome: RunOutcome) -> Self {
+        Self {
+            outcome,
+            keep: None,
+        }
+    }
+
+    /// A run without an answer.
+    pub(crate) fn failed(why: RunFailure) -> Self {
+        Self::bare(RunOutcome::Failed(why))
+    }
+}
+
+/// What a run has cost so far. It is reported however the run ends, by an abort too.
+#[derive(Clone, Copy, Debug, Default)]
+struct Tally {
+    usage: Usage,
+    engine_turns: u32,
+}
+
+struct Line {
+    /// Gone once the end was reported.
+    report: Option<Report>,
+    tally: Tally,
+}
+
+impl Drop for Line {
+    // Only a panic in the work, or a runtime that shuts down, leaves a line without its end.
+    fn drop(&mut self) {
+        self.end(RunOutcome::Failed(RunFailure::EngineDied));
+    }
+}
+
+impl Line {
+    fn end(&mut self, outcome: RunOutcome) {
+        if let Some(mut report) = self.report.take() {
+            report(RunEvent::Ended(Box::new(Ended {
+                outcome,
+                usage: self.tally.usage,
+                engine_turns: self.tally.engine_turns,
+                tools: Vec::new(),
+            })));
+        }
+    }
+}
+
+/// What a run's work reports with.
+#[derive(Clone)]
+pub(crate) struct Signs(Arc<Mutex<Line>>);
+
+impl Signs {
+    /// Says that the engine is at work.
+    pub(crate) fn progress(&self, what: Progress) {
+        if let Some(report) = self.line().report.as_mut() {
+            report(RunEvent::Progress(what));
+        }
+    }
+
+    /// Counts one call of the engine's model.
+    pub(crate) fn engine_turn(&self) {
+        let mut line = self.line();
+        line.tally.engine_turns = line.tally.engine_turns.saturating_add(1);
+    }
+
+    fn line(&self) -> MutexGuard<'_, Line> {
+        // A report that panicked does not take the end away from the run.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Ends its run when asked to, or when dropped: the task sees the other end of the channel go.
+struct Running {
+    stop: Option<oneshot::Sender<Infallible>>,
+}
+
+impl Abort for Running {
+    fn abort(&mut self) {
+        drop(self.stop.take());
+    }
+}
+
+/// Starts `work` as a task of the current runtime.
+pub(crate) fn start<W, F>(report: Report, work: W) -> Box<dyn Abort>
+where
+    W: FnOnce(Signs) -> F,
+    F: Future<Output = Finished> + Send + 'static,
+{
+    let (stop, stopped) = oneshot::channel::<Infallible>();
+    let signs = Signs(Arc::new(Mutex::new(Line {
+        report: Some(report),
+        tally: Tally::default(),
+    })));
+    match Handle::try_current() {
+        Err(_) => signs
+            .line()
+            .end(RunOutcome::Failed(RunFailure::EngineUnavailable)),
+        Ok(runtime) => {
+            let work = work(signs.clone());
+            // The task ends by itself when the sender goes, so its own handle is not kept.
+            drop(runtime.spawn(carry_out(signs, stopped, work)));
+        }
+    }
+    Box::new(Running { stop: Some(stop) })
+}
+
+async fn carry_out(
+    signs: Signs,
+    stopped: oneshot::Receiver<Infallible>,
+    work: impl Future<Output = Finished>,
+) {
+    let finished = tokio::select! {
+        biased;
+        _ = stopped => Finished::bare(RunOutcome::Aborted),
+        finished = work => finished,
+    };
+    if let Some(keep) = finished.keep
+        && tokio::task::spawn_blocking(keep).await.is_err()
+    {
+        tracing::error!("keeping the turn in the session panicked");
+    }
+    signs.line().end(finished.outcome);
+}

@@ -1,0 +1,151 @@
+//! The practice engine from outside.
+
+use crate::{
+    contract,
+    support::{ABORT_GRACE, answer, observe, outcome, request},
+};
+use guildhall_connector::run::{RunEvent, RunFailure, RunOutcome};
+use guildhall_engine::{Engine as _, Practice, PracticeParts};
+use std::{path::Path, time::Duration};
+
+fn practice(root: &Path) -> Practice {
+    Practice::new(PracticeParts {
+        sessions_folder: root.join("sessions/discord-oak"),
+        delay: Duration::ZERO,
+    })
+}
+
+#[tokio::test(start_paused = true)]
+async fn it_keeps_the_contract_of_an_engine() {
+    let root = tempfile::tempdir().expect("a folder");
+    let engine = practice(root.path());
+    let quick = || request("seat", "900", "hello");
+    let lasting = || request("seat", "901", "slow 30");
+    contract::one_end_and_nothing_after_it(&engine, quick()).await;
+    contract::an_abort_ends_the_run(&engine, lasting()).await;
+    contract::a_dropped_handle_ends_the_run(&engine, lasting()).await;
+    contract::an_abort_after_the_end_does_nothing(&engine, quick()).await;
+}
+
+#[tokio::test]
+async fn a_check_asks_for_a_private_session_folder() {
+    let root = tempfile::tempdir().expect("a folder");
+    assert_eq!(practice(root.path()).check().await, Ok(()));
+    let open = root.path().join("sessions/discord-oak");
+    std::fs::set_permissions(&open, std::os::unix::fs::PermissionsExt::from_mode(0o755))
+        .expect("ours");
+    let refused = practice(root.path())
+        .check()
+        .await
+        .expect_err("not private");
+    assert!(refused.contains("private"), "{refused}");
+}
+
+#[tokio::test]
+async fn it_greets_by_name_and_says_that_it_is_no_model() {
+    let root = tempfile::tempdir().expect("a folder");
+    let said = answer(&practice(root.path()), request("seat", "900", "hi there")).await;
+    assert_eq!(said.len(), 1);
+    assert!(said[0].starts_with("Hello, Ana!"), "{said:?}");
+    assert!(said[0].contains("no model"), "{said:?}");
+}
+
+#[tokio::test]
+async fn a_route_remembers_across_restarts_and_apart_from_others() {
+    let root = tempfile::tempdir().expect("a folder");
+    answer(
+        &practice(root.path()),
+        request("thread-5", "900", "is it late"),
+    )
+    .await;
+    let later = practice(root.path());
+    let again = |route, turn| request(route, turn, "what did I ask before?");
+    let said = answer(&later, again("thread-5", "901")).await;
+    assert!(said[0].contains("is it late"), "{said:?}");
+    let said = answer(&later, again("thread-6", "902")).await;
+    assert!(said[0].contains("not asked me anything"), "{said:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn only_answered_turns_are_remembered() {
+    let root = tempfile::tempdir().expect("a folder");
+    let engine = practice(root.path());
+    contract::an_abort_ends_the_run(&engine, request("seat", "1", "slow 20")).await;
+    outcome(&engine, request("seat", "2", "fail")).await;
+    let said = answer(&engine, request("seat", "3", "how many turns is this")).await;
+    assert!(said[0].contains("turn 1 "), "{said:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_slow_answer_shows_progress_and_takes_its_time() {
+    let root = tempfile::tempdir().expect("a folder");
+    let began = tokio::time::Instant::now();
+    let run = observe(&practice(root.path()), request("seat", "1", "slow 12"));
+    let (signs, ended) = run.ended().await;
+    assert!(matches!(ended.outcome, RunOutcome::Answered(_)));
+    assert_eq!(signs, 13);
+    assert!(began.elapsed() >= Duration::from_secs(12));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_thinking_delay_can_be_cut_short_by_an_abort() {
+    let root = tempfile::tempdir().expect("a folder");
+    let engine = Practice::new(PracticeParts {
+        sessions_folder: root.path().join("s"),
+        delay: Duration::from_secs(3_600),
+    });
+    let began = tokio::time::Instant::now();
+    let mut run = observe(&engine, request("seat", "1", "hello"));
+    assert!(matches!(run.next().await, Some(RunEvent::Progress(_))));
+    run.handle.as_mut().expect("held").abort();
+    assert_eq!(run.ended().await.1.outcome, RunOutcome::Aborted);
+    assert!(began.elapsed() < ABORT_GRACE);
+}
+
+#[tokio::test]
+async fn empty_answers_and_failures_are_what_was_asked_for() {
+    let root = tempfile::tempdir().expect("a folder");
+    let engine = practice(root.path());
+    let cases = [
+        ("empty", RunOutcome::Answered(Vec::new())),
+        ("fail", RunOutcome::Failed(RunFailure::EngineDied)),
+        ("fail timed-out", RunOutcome::Failed(RunFailure::TimedOut)),
+    ];
+    for (text, want) in cases {
+        assert_eq!(
+            outcome(&engine, request("seat", "1", text)).await,
+            want,
+            "{text}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_session_that_cannot_be_read_fails_the_turn_and_not_the_process() {
+    let root = tempfile::tempdir().expect("a folder");
+    let engine = practice(root.path());
+    let unavailable = RunOutcome::Failed(RunFailure::EngineUnavailable);
+    let hostile = outcome(&engine, request("../elsewhere", "1", "hi")).await;
+    assert_eq!(hostile, unavailable);
+    answer(&engine, request("seat", "2", "hi")).await;
+    let file = root.path().join("sessions/discord-oak/seat/practice.jsonl");
+    std::fs::write(&file, "{\"v\":99}\n").expect("room");
+    assert_eq!(
+        outcome(&engine, request("seat", "3", "hi")).await,
+        unavailable
+    );
+}
+
+#[test]
+fn without_a_runtime_a_run_ends_as_unavailable() {
+    let root = tempfile::tempdir().expect("a folder");
+    let run = observe(&practice(root.path()), request("seat", "1", "hi"));
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .expect("a runtime");
+    let (_, ended) = runtime.block_on(run.ended());
+    assert_eq!(
+        ended.outcome,
+        RunOutcome::Failed(RunFailure::EngineUnavailable)
+    );
+}
