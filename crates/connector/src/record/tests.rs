@@ -1,0 +1,150 @@
+//! Every kind of record survives the way through its line.
+
+use super::*;
+use crate::{ids::Nonce, line::Line, moment::Wall};
+use guildhall_authority::place::Place;
+use guildhall_binding::ids::MessageId;
+
+fn message(id: u64) -> MessageId {
+    MessageId::from_number(id).expect("not zero")
+}
+
+fn channel(id: u64) -> ChannelId {
+    ChannelId::from_number(id).expect("not zero")
+}
+
+/// One of each kind.
+fn records() -> Vec<Record> {
+    let row = RowId::Message(message(7));
+    let nonce = Nonce::derive("hall", "7", "answer", 1, 0);
+    let since = Wall(1_796_047_445_123);
+    let who = Who::User(UserId::from_number(10).expect("not zero"));
+    let place = Place {
+        channel: channel(1),
+        thread: Some(channel(2)),
+    };
+    let day = since.day();
+    let intent = OutboxRecord::Intent {
+        nonce,
+        owner: Owner::Notice(NoticeKey::Estop(channel(1), day)),
+        purpose: Purpose::Notice,
+        part: 1,
+        of: 1,
+        class: 0,
+        place: channel(2),
+        reply_to: Some(message(7)),
+        line: Some(Line::Estop),
+        since,
+    };
+    let queued = RowRecord::Queued {
+        row,
+        route: Route::Seat,
+        descriptor: Descriptor::Native,
+        who: who.clone(),
+        place,
+        content: Content::Message(message(7)),
+    };
+    let admitted = AdmissionRecord::Admitted {
+        row,
+        route: Route::Seat,
+        origin: Origin::User,
+        who,
+        channel: channel(2),
+        day,
+        policy: "0123456789abcdef".into(),
+    };
+    let summary = RunSummary::default();
+    let answered = RowRecord::Answered {
+        row,
+        parts: 2,
+        chars: 2001,
+        left_out: Some(3),
+        summary,
+    };
+    let dropped = DropLine {
+        message: row,
+        channel: None,
+        author: None,
+        why: DropReason::Gone,
+    };
+    let settled = RowRecord::Settled {
+        row,
+        how: Settlement::Done,
+        why: Some("x".into()),
+    };
+    vec![
+        Record::Inbox(InboxRecord::Seen {
+            row,
+            channel: Some(channel(2)),
+        }),
+        Record::Admissions(admitted),
+        Record::Rows(RowRecord::Started { epoch: 3 }),
+        Record::Rows(RowRecord::Served {
+            channel: channel(1),
+            since,
+        }),
+        Record::Rows(queued),
+        Record::Rows(RowRecord::Claimed { row, epoch: 3 }),
+        Record::Rows(answered),
+        Record::Rows(settled),
+        Record::Rows(RowRecord::RoutePaused {
+            route: Route::Seat,
+            why: "permission_denied".into(),
+        }),
+        Record::Outbox(intent),
+        Record::Outbox(OutboxRecord::Confirmed {
+            nonce,
+            message: message(9),
+            by: ConfirmedBy::ReadBack,
+        }),
+        Record::Outbox(OutboxRecord::Refused {
+            nonce,
+            why: RefusedWhy::Absent,
+            code: Some(50013),
+        }),
+        Record::Outbox(OutboxRecord::Unknown {
+            nonce,
+            why: UnknownWhy::NoAnswer,
+        }),
+        Record::Drops(dropped),
+        Record::Notices(NoticeRecord::Attempted {
+            notice: NoticeKey::Ceiling(day),
+        }),
+        Record::Reloads(ReloadRecord::Applied {
+            file: "00".into(),
+            changes: vec!["a".into()],
+        }),
+        Record::Reloads(ReloadRecord::Refused {
+            file: None,
+            why: vec!["b".into()],
+        }),
+    ]
+}
+
+#[test]
+fn every_kind_survives_the_way_through_its_line() {
+    for record in records() {
+        let text = record.to_json();
+        assert!(text.starts_with("{\"k\":\""), "{text}");
+        assert!(!text.contains('\n'), "{text}");
+        let read = Record::parse(record.log(), &text).expect("a record");
+        assert_eq!(read, record, "{text}");
+    }
+}
+
+#[test]
+fn unknown_fields_are_ignored_and_unknown_kinds_are_refused() {
+    let text = r#"{"k":"claimed","row":"7","epoch":1,"later":true}"#;
+    assert!(Record::parse("rows", text).is_ok());
+    assert!(Record::parse("rows", r#"{"k":"teleported","row":"7"}"#).is_err());
+    assert!(Record::parse("diary", text).is_err());
+}
+
+#[test]
+fn a_row_of_an_unknown_kind_is_read_and_kept_apart() {
+    let text = r#"{"k":"queued","row":"7","route":"seat","descriptor":"oracle_v9","who":"10","place":"1","content":{"message":"7"}}"#;
+    let Ok(Record::Rows(RowRecord::Queued { descriptor, .. })) = Record::parse("rows", text) else {
+        unreachable!("the line is a queued row")
+    };
+    assert_eq!(descriptor, Descriptor::Unknown("oracle_v9".into()));
+}
