@@ -1,1 +1,27 @@
-//! Placeholder.
+//! Durable private files of one binding.
+//!
+//! In: records as JSON texts for named logs, small files that are replaced whole, claims on a
+//! binding, brakes. Out: the same after a crash, and named errors.
+//! Never: knows what a record means, reads a clock, or follows a symbolic link.
+//!
+//! Start with [`Journal`].
+
+mod failpoint;
+mod journal;
+mod line;
+mod named;
+mod platform;
+mod private;
+mod segment;
+
+pub use failpoint::{ArmError, FAIL_POINT_VARIABLE, FAIL_POINTS, arm, failpoint};
+pub use journal::{
+    ASIDE_KEPT_COUNT, ASIDE_MAX_BYTES, AppendError, AppendErrorKind, Buffered, COMMITS_FOLDER,
+    CheckpointError, Committed, Journal, JournalSpec, OpenError, OpenErrorKind, Record, Recovered,
+    SEGMENT_MAX_BYTES, Source, Standing, Torn, TornFate, WriteOnce,
+};
+pub use line::{FORMAT_VERSION, GROUP_MAX_BYTES, NO_GROUP, RecordFault};
+pub use private::{
+    FILE_MODE, FOLDER_MODE, PrivateError, PrivateErrorKind, ensure_private_folder, read_private,
+};
+pub use segment::Room;
