@@ -317,13 +317,13 @@ pub enum RootWrite {
 pub struct RootGit {
     /// The bound branch.
     pub branch: String,
-    /// The committer, `Name <address>`.
+    /// The seat's name at the git server: user name over https and owner of locks.
     pub identity: String,
     /// Absolute path of the push token, 0600.
     pub token_file: PathBuf,
     /// The author, `Name <address>`.
     pub author: String,
-    /// Absent: plain commits. Present: the vault protocol's settings, as written.
+    /// Absent: plain commits. `vault`: the vault protocol.
     pub protocol: Option<String>,
 }
 
@@ -400,7 +400,8 @@ pub struct Approvals {
     pub mode: ApprovalMode,
     /// How long an ask stays open.
     pub ask_timeout: Duration,
-    /// The reviewer's settings, as written; only with mode `smart`.
+    /// The reviewer's settings as compact JSON: `provider`, `model`, `baseUrl`, `keyFile`, `keyEnv`,
+    /// checked as the native engine's are; only with mode `smart`.
     pub reviewer: Option<String>,
 }
 
