@@ -4,15 +4,20 @@
 //! reads every key first and builds its value last, so that one fault hides no other.
 //! Never: a default in the place of something that was written and is wrong.
 
+mod fields;
+mod near;
+
+pub(crate) use fields::{Fields, RESERVED_ALLOWED};
+
 use crate::{
     bounds::Whole,
     fault::{Fault, FaultCode, Faults, Log},
-    json::{Member, Node, Value},
+    json::{Node, Value},
     show,
 };
 use std::{
     cell::RefCell,
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeMap,
     ops::RangeInclusive,
     path::{Path, PathBuf},
     str::FromStr,
@@ -104,6 +109,7 @@ impl<'w> Place<'w> {
         self
     }
 
+    /// The JSON path as faults show it.
     pub(crate) fn path(&self) -> &str {
         &self.path
     }
@@ -249,21 +255,34 @@ impl<'w> Place<'w> {
     }
 
     fn item(&self, index: usize, node: &'w Node) -> Self {
+        self.inside(format!("{}[{index}]", self.path), node)
+    }
+
+    /// The place of a member of this object.
+    fn member(&self, key: &str, node: &'w Node) -> Self {
+        self.inside(show::member_path(&self.path, key), node)
+    }
+
+    fn inside(&self, path: String, node: &'w Node) -> Self {
         Self {
             walk: self.walk,
-            path: format!("{}[{index}]", self.path),
+            path,
             node,
             shown: self.shown,
         }
     }
 
+    /// Records that `key` is not in this object though it is called for.
+    fn lacks<T>(&self, key: &str, code: FaultCode, allowed: &str) -> Option<T> {
+        let path = show::member_path(&self.path, key);
+        let found = "nothing".to_owned();
+        self.walk.fault(self.node.at, path, code, found, allowed);
+        None
+    }
+
     pub(crate) fn object(&self) -> Option<Fields<'w>> {
         match &self.node.value {
-            Value::Object(members) => Some(Fields {
-                place: self.clone(),
-                members,
-                known: Vec::new(),
-            }),
+            Value::Object(members) => Some(Fields::new(self.clone(), members)),
             Value::Null
             | Value::Flag(_)
             | Value::Whole(_)
@@ -304,186 +323,4 @@ pub(crate) fn distinct<'w, K: Ord>(
         }
     }
     clean
-}
-
-/// The members of an object, of which the reader asks for those it knows.
-#[derive(Debug)]
-pub(crate) struct Fields<'w> {
-    place: Place<'w>,
-    members: &'w [Member],
-    known: Vec<&'static str>,
-}
-
-impl<'w> Fields<'w> {
-    /// The value of a key, if it is there.
-    pub(crate) fn get(&mut self, key: &'static str) -> Option<Place<'w>> {
-        self.known.push(key);
-        let member = self.members.iter().find(|member| member.key == key)?;
-        Some(self.member(member))
-    }
-
-    /// A key that must be there.
-    pub(crate) fn must<T>(
-        &mut self,
-        key: &'static str,
-        read: impl FnOnce(&Place<'w>) -> Option<T>,
-    ) -> Option<T> {
-        match self.get(key) {
-            Some(place) => read(&place),
-            None => self.absent(key, FaultCode::Missing, "this key, which is required"),
-        }
-    }
-
-    /// A key that may be absent: the outer `None` is a fault.
-    #[expect(
-        clippy::option_option,
-        reason = "absent and wrong are different answers"
-    )]
-    pub(crate) fn may<T>(
-        &mut self,
-        key: &'static str,
-        read: impl FnOnce(&Place<'w>) -> Option<T>,
-    ) -> Option<Option<T>> {
-        match self.get(key) {
-            Some(place) => read(&place).map(Some),
-            None => Some(None),
-        }
-    }
-
-    /// A key that may be absent, which means `default`.
-    pub(crate) fn or<T>(
-        &mut self,
-        key: &'static str,
-        default: T,
-        read: impl FnOnce(&Place<'w>) -> Option<T>,
-    ) -> Option<T> {
-        match self.get(key) {
-            Some(place) => read(&place),
-            None => Some(default),
-        }
-    }
-
-    /// A bounded whole number with its default.
-    pub(crate) fn whole(&mut self, key: &'static str, bound: Whole) -> Option<u64> {
-        self.or(key, bound.default, |place| place.whole(bound))
-    }
-
-    /// Records that `key` is not there though it is called for.
-    pub(crate) fn absent<T>(&self, key: &str, code: FaultCode, allowed: &str) -> Option<T> {
-        let path = show::member_path(&self.place.path, key);
-        self.place.walk.fault(
-            self.place.node.at,
-            path,
-            code,
-            "nothing".to_owned(),
-            allowed,
-        );
-        None
-    }
-
-    /// Records that `key`, which is there, does not fit; its value is not shown.
-    pub(crate) fn present<T>(&self, key: &str, code: FaultCode, allowed: &str) -> Option<T> {
-        let member = self.members.iter().find(|member| member.key == key);
-        member.and_then(|member| self.member(member).hidden().fault(code, allowed))
-    }
-
-    /// A name that a later version serves: its presence is a fault of its own kind.
-    pub(crate) fn reserved(&mut self, key: &'static str) {
-        if let Some(place) = self.get(key) {
-            place
-                .hidden()
-                .fault::<()>(FaultCode::Reserved, RESERVED_ALLOWED);
-        }
-    }
-
-    /// Ends the object: keys that nobody asked for, and keys that stand twice, are faults.
-    pub(crate) fn end(self) {
-        let mut seen = BTreeSet::new();
-        for member in self.members {
-            let place = self.member(member).hidden();
-            if !seen.insert(member.key.as_str()) {
-                let allowed = "each key once in an object";
-                place.fault::<()>(FaultCode::DuplicateKey, allowed);
-            } else if !self.known.contains(&member.key.as_str()) {
-                place.fault::<()>(FaultCode::UnknownKey, &known_keys(&member.key, &self.known));
-            }
-        }
-    }
-
-    fn member(&self, member: &'w Member) -> Place<'w> {
-        Place {
-            walk: self.place.walk,
-            path: show::member_path(&self.place.path, &member.key),
-            node: &member.node,
-            shown: self.place.shown,
-        }
-    }
-}
-
-/// What a fault about a reserved name allows.
-pub(crate) const RESERVED_ALLOWED: &str =
-    "nothing: the name is reserved and this version does not serve it yet; remove it";
-
-fn known_keys(key: &str, known: &[&str]) -> String {
-    match near(key, known) {
-        Some(meant) => format!("no such key; did you mean {meant:?}?"),
-        None => format!("no such key; one of {}", known.join(", ")),
-    }
-}
-
-/// The known key that was probably meant: equal but for case and separators, or at most two
-/// slips of the finger away.
-fn near<'k>(key: &str, known: &[&'k str]) -> Option<&'k str> {
-    let plain = |text: &str| text.replace(['_', '-', ' '], "").to_ascii_lowercase();
-    let key = plain(key);
-    let slips = |other: &&&str| {
-        let other = plain(other);
-        let room = if other.len() < 5 { 1 } else { 2 };
-        (key.len().abs_diff(other.len()) <= room)
-            .then(|| distance(key.as_bytes(), other.as_bytes()))
-            .filter(|slips| *slips <= room)
-    };
-    known
-        .iter()
-        .filter_map(|other| slips(&other).map(|slips| (slips, *other)))
-        .min_by_key(|(slips, _)| *slips)
-        .map(|(_, other)| other)
-}
-
-/// Levenshtein's distance between two short keys.
-fn distance(a: &[u8], b: &[u8]) -> usize {
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.iter().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, to) in b.iter().enumerate() {
-            let changed = diagonal + usize::from(from != to);
-            diagonal = row[j + 1];
-            row[j + 1] = changed.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn near_misses_find_the_key_that_was_meant() {
-        let known = ["tokenFile", "users", "name", "seat", "usdPerDay"];
-        let cases = [
-            ("token_file", Some("tokenFile")),
-            ("tokenfile", Some("tokenFile")),
-            ("tokenFlie", Some("tokenFile")),
-            ("user", Some("users")),
-            ("nmae", None),
-            ("nam", Some("name")),
-            ("nothingLikeIt", None),
-            ("", None),
-        ];
-        for (key, want) in cases {
-            assert_eq!(near(key, &known), want, "{key:?}");
-        }
-    }
 }
