@@ -34,7 +34,7 @@ struct Step {
 }
 
 /// In the order in which they run: what is quick and fails often comes first.
-const STEPS: [Step; 3] = [
+const STEPS: [Step; 4] = [
     Step {
         name: "build",
         command: |_, _| cargo_command(&["build", "--all-targets"]),
@@ -46,6 +46,10 @@ const STEPS: [Step; 3] = [
     Step {
         name: "doctests",
         command: |_, _| cargo_command(&["test", "--doc", "--no-fail-fast"]),
+    },
+    Step {
+        name: "fake-discord",
+        command: |_, tools| python(tools, "tests/fake-discord/run_itself.py"),
     },
 ];
 
@@ -63,6 +67,16 @@ fn cargo_command(words: &[&str]) -> Command {
         .args(&words[..1])
         .arg("--workspace")
         .args(&words[1..]);
+    command
+}
+
+fn python(tools: &Tools, script: &str) -> Command {
+    let mut command = Command::new(tools.python());
+    command
+        .arg(script)
+        // Nothing is written into the checkout, and what is printed comes when it is printed.
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .env("PYTHONUNBUFFERED", "1");
     command
 }
 

@@ -57,6 +57,11 @@ impl Tools {
             ("GUILDHALL_CHROMIUM", &self.chromium),
         ]
     }
+
+    /// The Python that has the packages.
+    pub(crate) fn python(&self) -> &PathBuf {
+        &self.python
+    }
 }
 
 /// Two runs at the same time install one after the other. Held until it is dropped.
