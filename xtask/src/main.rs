@@ -3,13 +3,14 @@
 //! In: a chore's name. Out: what it did, in words, and an exit code. Never: a change to a tracked
 //! file, a download of anything that is not a package asked for by name.
 
-mod checkout; // start here: where things are
+mod checkout;
 mod leftovers;
 mod step; // one command, watched from start to end
-mod suite;
+mod suite; // start here: `cargo xtask test`
 mod tally;
 mod tools; // what the tests need, outside the checkout
-mod trouble; // `cargo xtask test`
+mod tree; // `cargo xtask check-tree`
+mod trouble;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -31,6 +32,8 @@ struct Cli {
 enum Chore {
     /// Install what the tests need, then run every test there is.
     Test(suite::TestArgs),
+    /// Hold the tree against the project's own rules: floors, licences, budgets, files.
+    CheckTree,
     /// Install what the tests need, and print the variables that tests read.
     Tools,
 }
@@ -38,6 +41,7 @@ enum Chore {
 fn main() -> ExitCode {
     let done = match Cli::parse().chore {
         Chore::Test(args) => suite::run(&args),
+        Chore::CheckTree => tree::run(),
         Chore::Tools => suite::print_tools(),
     };
     match done {

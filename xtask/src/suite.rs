@@ -34,7 +34,11 @@ struct Step {
 }
 
 /// In the order in which they run: what is quick and fails often comes first.
-const STEPS: [Step; 4] = [
+const STEPS: [Step; 5] = [
+    Step {
+        name: "tree",
+        command: |_, _| own(&["check-tree"]),
+    },
     Step {
         name: "build",
         command: |_, _| cargo_command(&["build", "--all-targets"]),
@@ -67,6 +71,13 @@ fn cargo_command(words: &[&str]) -> Command {
         .args(&words[..1])
         .arg("--workspace")
         .args(&words[1..]);
+    command
+}
+
+/// Another chore of this very program.
+fn own(words: &[&str]) -> Command {
+    let mut command = Command::new(std::env::current_exe().unwrap_or_else(|_| "xtask".into()));
+    command.args(words);
     command
 }
 
