@@ -53,7 +53,7 @@ pub(crate) fn author(text: &str) -> Option<String> {
         && !name.trim().is_empty()
         && name.trim() == name
         && plain(address)
-        && !address.chars().any(char::is_whitespace)
+        && address.bytes().all(|b| b.is_ascii_graphic())
         && !user.is_empty()
         && !host.is_empty();
     fits.then(|| text.to_owned())

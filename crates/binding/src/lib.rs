@@ -5,12 +5,14 @@
 
 mod bounds;
 mod fault;
+pub mod file; // the shape, for writers and for the schema
 mod git;
 pub mod ids;
 mod json;
 mod paths;
 mod policy; // start here: what a binding comes to
 mod read; // the reader, section by section
+mod schema;
 mod show;
 mod url;
 mod walk; // typed readers that go on after a fault
@@ -19,3 +21,4 @@ pub use bounds::FILE_MAX_BYTES;
 pub use fault::{FAULTS_MAX, Fault, FaultCode, Faults};
 pub use policy::*;
 pub use read::{Expect, read};
+pub use schema::schema;

@@ -9,6 +9,8 @@ mod people;
 mod settings;
 mod tools;
 
+pub(crate) use settings::TOOLSETS;
+
 use crate::{
     bounds::{
         BINDING_VERSION, CONTEXT_FILES_MAX, DISPLAY_NAME_MAX_CHARS, FILE_MAX_BYTES, URL_MAX_CHARS,

@@ -96,7 +96,7 @@ pub(super) fn platform_toolsets(place: &Place<'_>) -> Option<BTreeMap<Platform, 
 }
 
 /// Toolsets that this version serves.
-pub(super) const TOOLSETS: [&str; 7] = [
+pub(crate) const TOOLSETS: [&str; 7] = [
     "files",
     "workspace",
     "web",

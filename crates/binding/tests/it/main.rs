@@ -1,6 +1,9 @@
 //! The reader, its schema and its reload rules, tested through the public surface.
 
+mod changes;
+mod documents; // what the tests begin from // and how they change it
+
 mod accepted;
-mod documents;
+mod agreement;
 mod refused;
 mod whole_file;
