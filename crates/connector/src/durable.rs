@@ -121,8 +121,8 @@ pub enum DeliveryState {
     Unknown,
     /// It stands in Discord.
     Confirmed {
-        /// As this message.
-        message: MessageId,
+        /// As this message, where its id is known.
+        message: Option<MessageId>,
         /// How we know.
         by: ConfirmedBy,
     },
@@ -251,30 +251,7 @@ impl Durable {
             RowRecord::Served { channel, since } => {
                 self.served.entry(*channel).or_insert(*since);
             }
-            RowRecord::Queued {
-                row,
-                route,
-                descriptor,
-                who,
-                place,
-                content,
-            } => {
-                if self.rows.contains_key(row) {
-                    return Err(IllegalRecord::QueuedTwice(*row));
-                }
-                let state = RowState::Queued;
-                let (descriptor, who, content) = (descriptor.clone(), who.clone(), content.clone());
-                let fresh = Row {
-                    route: *route,
-                    descriptor,
-                    who,
-                    place: *place,
-                    content,
-                    state,
-                };
-                self.rows.insert(*row, fresh);
-                self.queues.entry(*route).or_default().push_back(*row);
-            }
+            RowRecord::Queued { .. } => self.queue(record)?,
             RowRecord::Claimed { row, epoch } => {
                 let open = self
                     .rows
@@ -309,6 +286,36 @@ impl Durable {
                 self.paused.insert(*route, why.clone());
             }
         }
+        Ok(())
+    }
+
+    fn queue(&mut self, record: &RowRecord) -> Result<(), IllegalRecord> {
+        let RowRecord::Queued {
+            row,
+            route,
+            descriptor,
+            who,
+            place,
+            content,
+        } = record
+        else {
+            return Ok(());
+        };
+        if self.rows.contains_key(row) {
+            return Err(IllegalRecord::QueuedTwice(*row));
+        }
+        let state = RowState::Queued;
+        let (descriptor, who, content) = (descriptor.clone(), who.clone(), content.clone());
+        let fresh = Row {
+            route: *route,
+            descriptor,
+            who,
+            place: *place,
+            content,
+            state,
+        };
+        self.rows.insert(*row, fresh);
+        self.queues.entry(*route).or_default().push_back(*row);
         Ok(())
     }
 

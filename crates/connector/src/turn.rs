@@ -111,8 +111,9 @@ pub struct DeliveryRecord {
 pub enum DeliveryOutcome {
     /// It stands in Discord.
     Confirmed {
-        /// As this message.
-        message: MessageId,
+        /// As this message, where its id is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        message: Option<MessageId>,
         /// How we know.
         by: ConfirmedBy,
     },

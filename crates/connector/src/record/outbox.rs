@@ -111,8 +111,9 @@ pub enum OutboxRecord {
     Confirmed {
         /// The nonce.
         nonce: Nonce,
-        /// As this message.
-        message: MessageId,
+        /// As this message; absent where it was deleted before we learned its id.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        message: Option<MessageId>,
         /// How we know.
         by: ConfirmedBy,
     },

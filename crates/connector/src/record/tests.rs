@@ -14,6 +14,7 @@ fn channel(id: u64) -> ChannelId {
 }
 
 /// One of each kind.
+#[expect(clippy::too_many_lines, reason = "one list, read as a whole")]
 fn records() -> Vec<Record> {
     let row = RowId::Message(message(7));
     let nonce = Nonce::derive("hall", "7", "answer", 1, 0);
@@ -94,7 +95,7 @@ fn records() -> Vec<Record> {
         Record::Outbox(intent),
         Record::Outbox(OutboxRecord::Confirmed {
             nonce,
-            message: message(9),
+            message: Some(message(9)),
             by: ConfirmedBy::ReadBack,
         }),
         Record::Outbox(OutboxRecord::Refused {

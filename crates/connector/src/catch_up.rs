@@ -1,0 +1,286 @@
+//! Catching up: what people said while the link was down.
+//!
+//! In: a fresh session, the guild's threads, pages of history. Out: messages that pass admission in
+//! order of their ids, as if they had just come. Never: a message that is older than the binding
+//! takes, a channel that was not served before, an event that overtakes a page for longer than the
+//! bound.
+
+use crate::{
+    connector::{Connector, Out},
+    input::{Found, HistoryPage, Rest},
+    intake::pause,
+    live::{CatchUp, Reading},
+    moment::{Mono, millis},
+    step::{Command, LookUp, Tell},
+};
+use guildhall_authority::event::Said;
+use guildhall_binding::ids::{ChannelId, DISCORD_EPOCH_MS, MessageId};
+use std::{collections::BTreeMap, time::Duration};
+
+/// How long events wait for pages.
+const EVENTS_WAIT: Duration = Duration::from_secs(15);
+/// How long a fresh session waits for the guild's threads.
+const GUILD_WAIT: Duration = Duration::from_secs(10);
+/// Events that wait, at most; beyond it they go on at once.
+const EVENTS_MAX_COUNT: usize = 4_096;
+/// Messages that are read back from one place.
+const MESSAGES_MAX_COUNT: usize = 500;
+/// How often a page is asked for before its place is given up.
+const TRIES_MAX_COUNT: u32 = 8;
+
+impl Connector {
+    /// A fresh session: the guild comes next, and events wait for what was missed.
+    pub(crate) fn await_guild(&mut self, out: &mut Out<'_>) {
+        let held = self.take_held();
+        let until = out.at.mono.plus(GUILD_WAIT);
+        self.live.catch_up = CatchUp::AwaitingGuild {
+            until,
+            events: held,
+        };
+    }
+
+    /// The guild's threads are known.
+    pub(crate) fn guild_known(&mut self, out: &mut Out<'_>) {
+        if matches!(self.live.catch_up, CatchUp::AwaitingGuild { .. }) {
+            self.begin_catch_up(out);
+        }
+    }
+
+    /// Asks for everything that was said after each place's cursor.
+    pub(crate) fn begin_catch_up(&mut self, out: &mut Out<'_>) {
+        let events = self.take_held();
+        let pending = self.places_to_read(out);
+        for (channel, reading) in &pending {
+            let (channel, after) = (*channel, reading.after);
+            out.now(Command::LookUp(LookUp::History { channel, after }));
+        }
+        let until = out.at.mono.plus(EVENTS_WAIT);
+        self.live.catch_up = CatchUp::Reading {
+            until,
+            pending,
+            events,
+        };
+        self.flush_if_read(out);
+    }
+
+    fn places_to_read(&self, out: &Out<'_>) -> BTreeMap<ChannelId, Reading> {
+        let span = millis(self.policy.limits.catch_up);
+        if span == 0 {
+            return BTreeMap::new();
+        }
+        let now = u64::try_from(out.at.wall.0).unwrap_or(0);
+        let oldest = snowflake_at(now.saturating_sub(span));
+        let channels = self.policy.channels.keys().filter_map(|channel| {
+            let since = self.durable.served.get(channel)?;
+            let served = snowflake_at(u64::try_from(since.0).unwrap_or(0));
+            let after = self.cursor(*channel).max(served).max(oldest);
+            Some((*channel, after))
+        });
+        let is_channel = |id: &ChannelId| self.policy.channels.contains_key(id);
+        let known = self.live.threads.iter().filter(|(id, newest)| {
+            newest.is_none_or(|newest| newest.get() > self.cursor(**id)) && !is_channel(id)
+        });
+        let spoken = self.durable.cursors.iter().filter(|(id, cursor)| {
+            !is_channel(id) && cursor.get() > oldest && !self.live.threads.contains_key(id)
+        });
+        let threads = known.map(|(id, _)| *id).chain(spoken.map(|(id, _)| *id));
+        let threads = threads.map(|id| (id, self.cursor(id).max(oldest)));
+        let fresh = |after| Reading {
+            after,
+            got: 0,
+            tries: 1,
+            again: None,
+        };
+        channels
+            .chain(threads)
+            .map(|(id, after)| (id, fresh(after)))
+            .collect()
+    }
+
+    fn cursor(&self, place: ChannelId) -> u64 {
+        self.live.cursors.get(&place).map_or(0, |id| id.get())
+    }
+
+    /// Gives the message back when nothing is being caught up; keeps it otherwise.
+    pub(crate) fn hold_while_catching_up(&mut self, out: &mut Out<'_>, said: Said) -> Option<Said> {
+        let events = match &mut self.live.catch_up {
+            CatchUp::Idle | CatchUp::Late { .. } => return Some(said),
+            CatchUp::AwaitingGuild { events, .. } | CatchUp::Reading { events, .. } => events,
+        };
+        events.push(said);
+        if events.len() >= EVENTS_MAX_COUNT {
+            self.release(out);
+        }
+        None
+    }
+
+    /// A message that waits was deleted.
+    pub(crate) fn forget_held(&mut self, id: MessageId) {
+        match &mut self.live.catch_up {
+            CatchUp::Idle | CatchUp::Late { .. } => {}
+            CatchUp::AwaitingGuild { events, .. } | CatchUp::Reading { events, .. } => {
+                events.retain(|said| said.id != id);
+            }
+        }
+    }
+
+    pub(crate) fn learned_history(
+        &mut self,
+        out: &mut Out<'_>,
+        channel: ChannelId,
+        found: Found<HistoryPage>,
+    ) {
+        let late = matches!(self.live.catch_up, CatchUp::Late { .. });
+        let reading = match &mut self.live.catch_up {
+            CatchUp::Idle | CatchUp::AwaitingGuild { .. } => None,
+            CatchUp::Reading { pending, .. } | CatchUp::Late { pending } => {
+                pending.get_mut(&channel)
+            }
+        };
+        let Some(reading) = reading else {
+            self.live.counts.ignored += 1;
+            return;
+        };
+        let mut ended = true;
+        let mut page = Vec::new();
+        match found {
+            Found::Nothing => out.tell(Tell::NotCaughtUp(channel)),
+            Found::NoAnswer if reading.tries >= TRIES_MAX_COUNT => {
+                out.tell(Tell::NotCaughtUp(channel));
+            }
+            Found::NoAnswer => {
+                reading.again = Some(out.at.mono.plus(pause(reading.tries)));
+                reading.tries += 1;
+                ended = false;
+            }
+            Found::Here(HistoryPage { said, rest }) => {
+                reading.got += said.len();
+                let newest = said.iter().map(|said| said.id.get()).max();
+                reading.after = reading.after.max(newest.unwrap_or(0));
+                let more = rest == Rest::More && newest.is_some();
+                if more && reading.got >= MESSAGES_MAX_COUNT {
+                    out.tell(Tell::CatchUpCut(channel));
+                } else if more {
+                    ended = false;
+                    let after = reading.after;
+                    out.now(Command::LookUp(LookUp::History { channel, after }));
+                }
+                page = said;
+            }
+        }
+        self.page_read(out, channel, ended, late, page);
+    }
+
+    fn page_read(
+        &mut self,
+        out: &mut Out<'_>,
+        channel: ChannelId,
+        ended: bool,
+        late: bool,
+        page: Vec<Said>,
+    ) {
+        match &mut self.live.catch_up {
+            CatchUp::Idle | CatchUp::AwaitingGuild { .. } => {}
+            CatchUp::Reading {
+                pending, events, ..
+            } => {
+                events.extend(page);
+                if ended {
+                    pending.remove(&channel);
+                }
+                return self.flush_if_read(out);
+            }
+            CatchUp::Late { pending } => {
+                if ended {
+                    pending.remove(&channel);
+                }
+                if pending.is_empty() {
+                    self.live.catch_up = CatchUp::Idle;
+                }
+            }
+        }
+        if late {
+            self.consider_all(out, page);
+        }
+    }
+
+    fn flush_if_read(&mut self, out: &mut Out<'_>) {
+        if matches!(&self.live.catch_up, CatchUp::Reading { pending, .. } if pending.is_empty()) {
+            self.release(out);
+        }
+    }
+
+    /// Lets everything that waits pass admission, oldest first; pages that are still awaited come
+    /// late.
+    fn release(&mut self, out: &mut Out<'_>) {
+        let (events, pending) = match std::mem::take(&mut self.live.catch_up) {
+            CatchUp::Idle => (Vec::new(), BTreeMap::new()),
+            CatchUp::Late { pending } => (Vec::new(), pending),
+            CatchUp::AwaitingGuild { events, .. } => (events, BTreeMap::new()),
+            CatchUp::Reading {
+                pending, events, ..
+            } => (events, pending),
+        };
+        if !pending.is_empty() {
+            self.live.catch_up = CatchUp::Late { pending };
+        }
+        self.consider_all(out, events);
+    }
+
+    fn consider_all(&mut self, out: &mut Out<'_>, mut said: Vec<Said>) {
+        said.sort_by_key(|said| said.id);
+        said.dedup_by_key(|said| said.id);
+        for said in said {
+            self.consider(out, said);
+        }
+    }
+
+    fn take_held(&mut self) -> Vec<Said> {
+        match std::mem::take(&mut self.live.catch_up) {
+            CatchUp::Idle | CatchUp::Late { .. } => Vec::new(),
+            CatchUp::AwaitingGuild { events, .. } | CatchUp::Reading { events, .. } => events,
+        }
+    }
+
+    pub(crate) fn tick_catch_up(&mut self, out: &mut Out<'_>) {
+        let now = out.at.mono;
+        match &self.live.catch_up {
+            CatchUp::Idle | CatchUp::Late { .. } => {}
+            CatchUp::AwaitingGuild { until, .. } if *until <= now => self.begin_catch_up(out),
+            CatchUp::Reading { until, .. } if *until <= now => self.release(out),
+            CatchUp::AwaitingGuild { .. } | CatchUp::Reading { .. } => {}
+        }
+        let pending = match &mut self.live.catch_up {
+            CatchUp::Idle | CatchUp::AwaitingGuild { .. } => return,
+            CatchUp::Reading { pending, .. } | CatchUp::Late { pending } => pending,
+        };
+        for (channel, reading) in pending {
+            if reading.again.is_some_and(|again| again <= now) {
+                reading.again = None;
+                let (channel, after) = (*channel, reading.after);
+                out.step
+                    .at_once
+                    .push(Command::LookUp(LookUp::History { channel, after }));
+            }
+        }
+    }
+
+    pub(crate) fn catch_up_deadline(&self) -> Option<Mono> {
+        let again = |pending: &BTreeMap<ChannelId, Reading>| {
+            pending.values().filter_map(|reading| reading.again).min()
+        };
+        match &self.live.catch_up {
+            CatchUp::Idle => None,
+            CatchUp::AwaitingGuild { until, .. } => Some(*until),
+            CatchUp::Reading { until, pending, .. } => {
+                Some(again(pending).map_or(*until, |again| again.min(*until)))
+            }
+            CatchUp::Late { pending } => again(pending),
+        }
+    }
+}
+
+/// The smallest snowflake of a moment, in milliseconds since the Unix epoch.
+fn snowflake_at(unix_ms: u64) -> u64 {
+    unix_ms.saturating_sub(DISCORD_EPOCH_MS) << 22
+}

@@ -1,0 +1,185 @@
+//! What the connector answers: one step for each input.
+//!
+//! In: nothing; the connector makes these values. Out: what may start now, one durable group, and
+//! what may start once that group and every earlier one is on disk. Never: an order that only the
+//! driver knows.
+
+use crate::{
+    ids::{Nonce, Route, RowId},
+    record::{DropLine, Record},
+    run::Prompt,
+};
+use guildhall_binding::ids::{ChannelId, MessageId};
+
+/// One decision.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[must_use = "a step that is not carried out is work that is lost"]
+pub struct Step {
+    /// May start now: needs nothing on disk.
+    pub at_once: Vec<Command>,
+    /// Becomes one durable group.
+    pub commit: Vec<Record>,
+    /// Is made durable in the spool beside that group.
+    pub spool: Vec<SpoolEntry>,
+    /// Starts once the group and every earlier one is durable.
+    pub after: Vec<Command>,
+}
+
+/// One part of a reply, kept until its row is settled.
+#[derive(Clone, PartialEq, Eq)]
+pub struct SpoolEntry {
+    /// Whose.
+    pub row: RowId,
+    /// Which part, from 1.
+    pub part: u32,
+    /// The nonce it is posted under.
+    pub nonce: Nonce,
+    /// The text.
+    pub text: String,
+}
+
+impl std::fmt::Debug for SpoolEntry {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "SpoolEntry({} part {}, {} bytes)",
+            self.row,
+            self.part,
+            self.text.len()
+        )
+    }
+}
+
+/// One thing to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// Post to Discord, one exchange; its end comes back as `Sent`.
+    Post(Post),
+    /// Show the eyes; its end comes back as `Eyes`.
+    React {
+        /// The turn.
+        row: RowId,
+        /// Where.
+        channel: ChannelId,
+        /// The message.
+        message: MessageId,
+    },
+    /// Show that somebody types; nothing comes back.
+    Type(ChannelId),
+    /// Look something up; its end comes back as `Learned`.
+    LookUp(LookUp),
+    /// Start the engine on a turn.
+    Start(StartRun),
+    /// End a turn's run.
+    Abort(RowId),
+    /// Write a drop line that need not be synced.
+    Drop(DropLine),
+    /// The spool may forget this row's parts.
+    Forget(RowId),
+    /// Connect to the gateway: what was open is reconciled.
+    Connect,
+    /// End the process.
+    Exit(Exit),
+    /// Tell the operator, by a line in the log.
+    Tell(Tell),
+}
+
+/// One post.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Post {
+    /// Under this nonce.
+    pub nonce: Nonce,
+    /// Where.
+    pub channel: ChannelId,
+    /// What.
+    pub content: String,
+    /// The message that it replies to.
+    pub reply_to: Option<MessageId>,
+}
+
+impl std::fmt::Debug for Post {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "Post({:?} in {}, {} bytes)",
+            self.nonce,
+            self.channel,
+            self.content.len()
+        )
+    }
+}
+
+/// One look-up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LookUp {
+    /// Is this channel id a thread, and of which parent?
+    Whereabouts(ChannelId),
+    /// What does the row's message say?
+    Text {
+        /// The row.
+        row: RowId,
+        /// Where its message stands.
+        channel: ChannelId,
+        /// The message.
+        message: MessageId,
+    },
+    /// What was said in a place after this message, oldest first?
+    History {
+        /// The place.
+        channel: ChannelId,
+        /// After this id, which need not exist.
+        after: u64,
+    },
+    /// What stands in a channel after a message?
+    ReadBack {
+        /// The delivery in doubt.
+        nonce: Nonce,
+        /// Its channel.
+        channel: ChannelId,
+        /// The message that it replies to.
+        after: Option<MessageId>,
+        /// When it was intended, in milliseconds since the Unix epoch.
+        since_ms: i64,
+    },
+}
+
+/// One run to start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StartRun {
+    /// The turn.
+    pub turn: RowId,
+    /// Whose session it continues.
+    pub route: Route,
+    /// What is asked.
+    pub prompt: Prompt,
+}
+
+/// Why the process ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// It was told to, and nothing is under way.
+    Drained,
+    /// These deliveries cannot be settled without a person.
+    Unresolved(Vec<Nonce>),
+    /// Discord does not accept the token any more.
+    Unauthorized,
+}
+
+/// What an operator should hear. Ids and counts only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tell {
+    /// Discord refused a part of a reply.
+    DeliveryRefused(Nonce, Option<u64>),
+    /// A message of ours carries a nonce that nobody here intended: another process uses the token.
+    Twin(MessageId),
+    /// A route is paused since a row is of a kind that this program does not know.
+    RoutePaused(Route),
+    /// Discord answered a nonce with a message of another channel.
+    WrongReceipt(Nonce),
+    /// A place could not be read while catching up.
+    NotCaughtUp(ChannelId),
+    /// More was said while the link was down than is read back.
+    CatchUpCut(ChannelId),
+    /// A delivery cannot be settled without a person.
+    Stuck(Nonce),
+}

@@ -1,0 +1,4 @@
+//! The connector from outside: inputs in, steps out.
+
+mod flow;
+mod world;
