@@ -27,6 +27,16 @@ pub const FAIL_POINTS: &[&str] = &[
     "checkpoint.segment-written",
     "checkpoint.segment-named",
     "checkpoint.old-removed",
+    "spool.written",
+    "spool.synced",
+    "spool.compacted",
+    "lock.made",
+    "lock.published",
+    "unlock.braked",
+    "recover.braked",
+    "clear.record-removed",
+    "recover.cleared",
+    "brake.moved",
 ];
 
 /// The fail point text cannot be understood.

@@ -20,12 +20,13 @@ use std::fs::File;
 use std::path::Path;
 
 use crate::named::NamedFile;
-use crate::private::PrivateDir;
+use crate::private::{PrivateDir, PrivateError};
 use crate::segment::{Room, Segment};
 
 pub use append::Committed;
 pub use error::{AppendError, AppendErrorKind, CheckpointError, OpenError, OpenErrorKind};
 pub use recovered::{Record, Recovered, Source, Standing, Torn, TornFate};
+pub(crate) use survey::{aside_name, aside_numbers};
 pub use unsynced::Buffered;
 use unsynced::UnsyncedBuffer;
 
@@ -136,6 +137,14 @@ impl Journal {
             .map(UnsyncedBuffer::written_bytes)
             .sum();
         self.segment.grown_bytes() + unsynced >= self.spec.segment_max_bytes
+    }
+
+    /// The numbers under `key` in the lines of `log`, sorted, each once: see [`crate::scan::ids`].
+    ///
+    /// # Errors
+    /// What the system answers.
+    pub fn scan_ids(&self, log: &str, key: &str) -> Result<Vec<u64>, PrivateError> {
+        crate::scan::ids_in(&self.dir, log, key)
     }
 
     /// Whether an earlier failure closed the journal.

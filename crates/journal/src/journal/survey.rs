@@ -269,8 +269,24 @@ fn put_aside(
 }
 
 /// Name of the `number`th file of `log` that was put aside.
-pub(super) fn aside_name(log: &str, number: u64) -> String {
+pub(crate) fn aside_name(log: &str, number: u64) -> String {
     format!("{log}.{number}.jsonl")
+}
+
+/// The numbers of the files of `log` that were put aside, oldest first.
+pub(crate) fn aside_numbers(dir: &PrivateDir, log: &str) -> Result<Vec<u64>, PrivateError> {
+    let number = |name: String| {
+        let number: u64 = name
+            .strip_prefix(log)?
+            .strip_prefix('.')?
+            .strip_suffix(".jsonl")?
+            .parse()
+            .ok()?;
+        (aside_name(log, number) == name).then_some(number)
+    };
+    let mut numbers: Vec<_> = dir.names()?.into_iter().filter_map(number).collect();
+    numbers.sort_unstable();
+    Ok(numbers)
 }
 
 fn recovered_of(spec: &JournalSpec, contents: &mut Contents) -> Result<Recovered, OpenErrorKind> {

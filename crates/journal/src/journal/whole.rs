@@ -11,7 +11,7 @@ use super::JournalSpec;
 use super::complete::NamedPlan;
 use super::error::OpenErrorKind;
 use super::recovered::{Record, Recovered, Source, Standing, Torn, TornFate};
-use super::survey::{LogPlan, Survey, aside_name};
+use super::survey::{LogPlan, Survey, aside_name, aside_numbers};
 use crate::line::{self, LineFault, NO_GROUP, NamedLine};
 use crate::named::file_name;
 use crate::private::{Access, PrivateDir, PrivateError};
@@ -26,7 +26,7 @@ pub(super) fn of_named_files(
     let mut torn = Vec::new();
     let mut aside = BTreeMap::new();
     for log in spec.logs {
-        if let Some(number) = newest_aside(dir, log)? {
+        if let Some(number) = aside_numbers(dir, log)?.pop() {
             aside.insert((*log).to_owned(), number);
             // For its group numbers only: what was put aside is never open.
             let mut numbers = Merged::default();
@@ -188,18 +188,4 @@ fn read_file(
         }
         end += taken;
     }
-}
-
-/// The highest number among the files of `log` that were put aside.
-fn newest_aside(dir: &PrivateDir, log: &str) -> Result<Option<u64>, PrivateError> {
-    let number = |name: String| {
-        let number: u64 = name
-            .strip_prefix(log)?
-            .strip_prefix('.')?
-            .strip_suffix(".jsonl")?
-            .parse()
-            .ok()?;
-        (aside_name(log, number) == name).then_some(number)
-    };
-    Ok(dir.names()?.into_iter().filter_map(number).max())
 }

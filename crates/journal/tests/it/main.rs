@@ -1,6 +1,8 @@
 //! The journal from outside: what survives, what is refused, and under which name.
 
+mod child;
 mod support;
 
 mod cuts;
 mod groups;
+mod locks;
