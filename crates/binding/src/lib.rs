@@ -12,6 +12,7 @@ mod json;
 mod paths;
 mod policy; // start here: what a binding comes to
 mod read; // the reader, section by section
+mod reload; // what a running process may take
 mod schema;
 mod show;
 mod url;
@@ -21,4 +22,5 @@ pub use bounds::FILE_MAX_BYTES;
 pub use fault::{FAULTS_MAX, Fault, FaultCode, Faults};
 pub use policy::*;
 pub use read::{Expect, read};
+pub use reload::{Change, Differences, FixedChanged, FixedField, FixedWhy, LimitChange, change};
 pub use schema::schema;

@@ -6,4 +6,5 @@ mod documents; // what the tests begin from // and how they change it
 mod accepted;
 mod agreement;
 mod refused;
+mod reload;
 mod whole_file;
