@@ -1,0 +1,175 @@
+//! The REST half: one closure answers every request.
+
+use serde_json::Value;
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+use tokio::{
+    io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader},
+    net::{TcpListener, TcpStream},
+    time::sleep,
+};
+
+/// A request that came.
+#[derive(Clone, Debug)]
+pub(crate) struct Asked {
+    pub(crate) method: String,
+    pub(crate) path: String,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: String,
+}
+
+impl Asked {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        let found = self.headers.iter().find(|(other, _)| other == name);
+        found.map(|(_, value)| value.as_str())
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.body).expect("a JSON body")
+    }
+}
+
+/// What the fake does with a request.
+pub(crate) enum Answer {
+    /// A JSON answer with more headers.
+    Json(u16, Value, Vec<(&'static str, String)>),
+    /// Any other answer: status, content type, body, more headers.
+    Page(u16, &'static str, String, Vec<(&'static str, String)>),
+    /// No body.
+    Empty(u16),
+    /// The request was read; the connection breaks.
+    Lost,
+    /// The request was read; nothing comes.
+    Silence,
+    /// The head comes, with a status; the body never does.
+    HeadOnly(u16),
+    /// The answer, after a wait.
+    Late(Duration, Box<Answer>),
+}
+
+impl Answer {
+    pub(crate) fn ok(body: Value) -> Self {
+        Self::Json(200, body, Vec::new())
+    }
+
+    pub(crate) fn failure(status: u16, code: u64) -> Self {
+        let body = serde_json::json!({ "message": "words that nobody repeats", "code": code });
+        Self::Json(status, body, Vec::new())
+    }
+}
+
+type Handler = dyn FnMut(&Asked) -> Answer + Send;
+
+/// A REST server on loopback.
+pub(crate) struct Api {
+    origin: String,
+    asked: Arc<Mutex<Vec<Asked>>>,
+}
+
+impl Api {
+    pub(crate) async fn start(handler: impl FnMut(&Asked) -> Answer + Send + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let origin = format!("http://{}", listener.local_addr().expect("an address"));
+        let asked = Arc::new(Mutex::new(Vec::new()));
+        let log = Arc::clone(&asked);
+        let handler: Arc<Mutex<Handler>> = Arc::new(Mutex::new(handler));
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                tokio::spawn(serve(stream, Arc::clone(&log), Arc::clone(&handler)));
+            }
+        });
+        Self { origin, asked }
+    }
+
+    pub(crate) fn origin(&self) -> &str {
+        &self.origin
+    }
+
+    pub(crate) fn asked(&self) -> Vec<Asked> {
+        self.asked.lock().expect("no panic in the fake").clone()
+    }
+}
+
+async fn serve(stream: TcpStream, log: Arc<Mutex<Vec<Asked>>>, handler: Arc<Mutex<Handler>>) {
+    let mut stream = BufReader::new(stream);
+    while let Some(asked) = read(&mut stream).await {
+        log.lock()
+            .expect("no panic in the fake")
+            .push(asked.clone());
+        let mut answer = (handler.lock().expect("no panic in the fake"))(&asked);
+        while let Answer::Late(wait, later) = answer {
+            sleep(wait).await;
+            answer = *later;
+        }
+        let (status, media, body, headers) = match answer {
+            Answer::Json(status, body, headers) => {
+                (status, "application/json", body.to_string(), headers)
+            }
+            Answer::Page(status, media, body, headers) => (status, media, body, headers),
+            Answer::Empty(status) => (status, "", String::new(), Vec::new()),
+            Answer::Lost => return,
+            Answer::Silence => {
+                std::future::pending::<()>().await;
+                return;
+            }
+            Answer::HeadOnly(status) => {
+                let head = format!(
+                    "HTTP/1.1 {status} x\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n"
+                );
+                stream.write_all(head.as_bytes()).await.expect("a reader");
+                stream.flush().await.expect("a reader");
+                std::future::pending::<()>().await;
+                return;
+            }
+            Answer::Late(..) => unreachable!("unwrapped above"),
+        };
+        let mut head = format!("HTTP/1.1 {status} x\r\ncontent-length: {}\r\n", body.len());
+        if !media.is_empty() {
+            head += &format!("content-type: {media}\r\n");
+        }
+        for (name, value) in headers {
+            head += &format!("{name}: {value}\r\n");
+        }
+        let text = format!("{head}\r\n{body}");
+        if stream.write_all(text.as_bytes()).await.is_err() {
+            return;
+        }
+    }
+}
+
+async fn read(stream: &mut BufReader<TcpStream>) -> Option<Asked> {
+    let mut line = String::new();
+    stream
+        .read_line(&mut line)
+        .await
+        .ok()
+        .filter(|read| *read > 0)?;
+    let mut parts = line.split_whitespace();
+    let (method, path) = (parts.next()?.to_owned(), parts.next()?.to_owned());
+    let mut headers = Vec::new();
+    loop {
+        let mut line = String::new();
+        stream
+            .read_line(&mut line)
+            .await
+            .ok()
+            .filter(|read| *read > 0)?;
+        let Some((name, value)) = line.trim_end().split_once(": ") else {
+            break;
+        };
+        headers.push((name.to_ascii_lowercase(), value.to_owned()));
+    }
+    let length = headers.iter().find(|(name, _)| name == "content-length");
+    let length = length.map_or(0, |(_, value)| value.parse().expect("a length"));
+    let mut body = vec![0; length];
+    stream.read_exact(&mut body).await.ok()?;
+    let body = String::from_utf8(body).expect("text");
+    Some(Asked {
+        method,
+        path,
+        headers,
+        body,
+    })
+}

@@ -1,0 +1,137 @@
+//! Posting: what goes out, and what is said about how it ended.
+
+use crate::fake::{Answer, Api, BOT, HALL, client, hall, message, message_id};
+use guildhall_discord::rest::{
+    Content, Nonce, NotSentWhy, Outcome, Posted, Reason, Refused, Reply, UnknownWhy,
+};
+use serde_json::{Value, json};
+
+fn own(id: u64, text: &str, nonce: &str) -> Value {
+    let mut own = message(id, text);
+    own["author"] = json!({ "id": BOT.to_string(), "username": "seat", "bot": true });
+    own["nonce"] = json!(nonce);
+    own
+}
+
+async fn post(api: &Api) -> Outcome<Posted> {
+    let nonce = Nonce::parse("nonce-1").expect("a nonce");
+    let content = Content::text("hello @everyone");
+    client(api)
+        .create_message(hall(), content, &nonce, Reply::To(message_id(7)))
+        .await
+}
+
+#[tokio::test]
+async fn a_post_has_an_enforced_nonce_pings_nobody_and_survives_a_deleted_question() {
+    let api = Api::start(|_| Answer::ok(own(9, "hello @everyone", "nonce-1"))).await;
+    let Outcome::Done(posted) = post(&api).await else {
+        panic!("it was answered");
+    };
+    assert_eq!((posted.id, posted.channel), (message_id(9), hall()));
+    assert_eq!(posted.nonce.as_deref(), Some("nonce-1"));
+    let said = posted.said.expect("an author");
+    assert_eq!(
+        (said.author.id.get(), said.text.as_str()),
+        (BOT, "hello @everyone")
+    );
+
+    let asked = &api.asked()[0];
+    assert_eq!(asked.method, "POST");
+    assert_eq!(asked.path, format!("/api/v10/channels/{HALL}/messages"));
+    assert_eq!(asked.header("authorization"), Some("Bot a-fake-token"));
+    assert_eq!(asked.header("content-type"), Some("application/json"));
+    let agent = asked.header("user-agent").expect("a user agent");
+    assert!(agent.starts_with("DiscordBot ("), "{agent}");
+    assert_eq!(
+        asked.json(),
+        json!({
+            "content": "hello @everyone",
+            "nonce": "nonce-1",
+            "enforce_nonce": true,
+            "allowed_mentions": { "parse": [], "replied_user": false },
+            "message_reference": { "message_id": "7", "fail_if_not_exists": false },
+            "components": [],
+        })
+    );
+}
+
+/// Name, what the fake answers, how the call ends.
+type Case = (&'static str, fn() -> Answer, Outcome<()>);
+
+#[tokio::test]
+async fn an_end_says_whether_the_post_may_stand() {
+    let refused = |status, code, reason| {
+        Outcome::Refused(Refused {
+            status,
+            code,
+            reason,
+        })
+    };
+    let cases: [Case; 8] = [
+        (
+            "lost answer",
+            || Answer::Lost,
+            Outcome::Unknown(UnknownWhy::AnswerLost),
+        ),
+        (
+            "500",
+            || Answer::failure(500, 0),
+            Outcome::Unknown(UnknownWhy::Server(500)),
+        ),
+        (
+            "502 page",
+            || Answer::Page(502, "text/html", "<html>".into(), Vec::new()),
+            Outcome::Unknown(UnknownWhy::Server(502)),
+        ),
+        (
+            "redirect",
+            || Answer::Empty(302),
+            Outcome::Unknown(UnknownWhy::OddStatus(302)),
+        ),
+        (
+            "page that claims success",
+            || Answer::Page(200, "text/html", "<html>".into(), Vec::new()),
+            Outcome::Unknown(UnknownWhy::Unreadable),
+        ),
+        (
+            "403",
+            || Answer::failure(403, 50_013),
+            refused(403, 50_013, Reason::NoPermission),
+        ),
+        (
+            "404",
+            || Answer::failure(404, 10_003),
+            refused(404, 10_003, Reason::UnknownChannel),
+        ),
+        (
+            "401",
+            || Answer::failure(401, 0),
+            refused(401, 0, Reason::Unauthorized),
+        ),
+    ];
+    for (name, answer, want) in cases {
+        let api = Api::start(move |_| answer()).await;
+        let got = match post(&api).await {
+            Outcome::Done(_) => Outcome::Done(()),
+            Outcome::Refused(no) => Outcome::Refused(no),
+            Outcome::NotSent(no) => Outcome::NotSent(no),
+            Outcome::Unknown(why) => Outcome::Unknown(why),
+        };
+        assert_eq!(got, want, "{name}");
+        assert_eq!(api.asked().len(), 1, "one exchange: {name}");
+    }
+}
+
+#[tokio::test]
+async fn a_port_where_nobody_listens_means_that_nothing_was_sent() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let origin = format!("http://{}", listener.local_addr().expect("an address"));
+    drop(listener);
+    let base = guildhall_discord::ApiBase::parse(&origin).expect("a loopback origin");
+    let token = guildhall_discord::Token::parse("a-fake-token").expect("a token");
+    let rest = guildhall_discord::Rest::new(&base, token, crate::fake::bot());
+    let Outcome::NotSent(not_sent) = rest.typing(hall()).await else {
+        panic!("nobody listens");
+    };
+    assert!(matches!(not_sent.why, NotSentWhy::NoConnection(_)));
+}
