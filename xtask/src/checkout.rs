@@ -16,6 +16,8 @@ const CACHE_VARIABLE: &str = "GUILDHALL_TEST_CACHE";
 pub(crate) struct Checkout {
     /// The checkout's top folder.
     pub(crate) root: PathBuf,
+    /// The folder that cargo builds into.
+    pub(crate) target: PathBuf,
     /// Where tools for tests are kept between runs, outside the checkout.
     pub(crate) cache: PathBuf,
 }
@@ -33,8 +35,17 @@ impl Checkout {
             .parent()
             .ok_or_else(|| Trouble::new("xtask's own folder has no parent"))?
             .to_path_buf();
+        // Cargo puts this program into <target>/<profile>/.
+        let program = env::current_exe()
+            .map_err(|error| Trouble::because("cannot tell where this program is", error))?;
+        let target = program
+            .ancestors()
+            .nth(2)
+            .ok_or_else(|| Trouble::new("this program is in no target folder"))?
+            .to_path_buf();
         Ok(Self {
             root,
+            target,
             cache: cache_folder()?,
         })
     }

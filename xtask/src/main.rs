@@ -4,6 +4,7 @@
 //! file, a download of anything that is not a package asked for by name.
 
 mod checkout;
+mod chores; // faults, bench, audit
 mod leftovers;
 mod step; // one command, watched from start to end
 mod suite; // start here: `cargo xtask test`
@@ -32,6 +33,12 @@ struct Cli {
 enum Chore {
     /// Install what the tests need, then run every test there is.
     Test(suite::TestArgs),
+    /// Play seeded fault schedules against the connector.
+    Faults(chores::FaultsArgs),
+    /// Measure the release build against floors of the same run.
+    Bench(chores::BenchArgs),
+    /// Look for known advisories against our dependencies; needs the network.
+    Audit,
     /// Hold the tree against the project's own rules: floors, licences, budgets, files.
     CheckTree,
     /// Install what the tests need, and print the variables that tests read.
@@ -41,6 +48,9 @@ enum Chore {
 fn main() -> ExitCode {
     let done = match Cli::parse().chore {
         Chore::Test(args) => suite::run(&args),
+        Chore::Faults(args) => chores::faults(&args),
+        Chore::Bench(args) => chores::bench(&args),
+        Chore::Audit => chores::audit(),
         Chore::CheckTree => tree::run(),
         Chore::Tools => suite::print_tools(),
     };

@@ -15,8 +15,8 @@ use std::env;
 const LINES_MAX: usize = 500;
 
 /// Names that say nothing about a file's subject.
-const EMPTY_NAMES: [&str; 8] = [
-    "util", "utils", "helper", "helpers", "common", "misc", "stuff", "shared",
+const EMPTY_NAMES: [&str; 7] = [
+    "util", "utils", "helper", "helpers", "common", "misc", "stuff",
 ];
 
 /// What a decision must not touch: its inputs come as arguments.
@@ -51,7 +51,7 @@ const REGISTRIES: [&str; 8] = [
     concat!("index.crates", ".io"),
     concat!("static.crates", ".io"),
     concat!("deb.deb", "ian.org"),
-    concat!("\"resol", "ved\":"),
+    concat!("\"resol", "ved\": \"http"),
 ];
 
 /// Files that a tool writes and that name the registry's index by design.

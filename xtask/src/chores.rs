@@ -1,0 +1,117 @@
+//! Chores that hand over to another program: the fault machine, the benchmark, the audit.
+//!
+//! In: options of the command line. Out: that program's output and exit code. Never: a step of the
+//! test run that only works on somebody's machine.
+
+use crate::{
+    checkout::{Checkout, cargo, find_program},
+    step::shown,
+    trouble::{Outcome, Trouble},
+};
+use std::process::{Command, ExitCode};
+
+/// Options of the fault machine.
+#[derive(clap::Args)]
+pub(crate) struct FaultsArgs {
+    /// How many schedules to play.
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    seeds: u64,
+    /// The first seed, or the only one with `--seeds 1`: a failing seed replays exactly.
+    #[arg(long, value_name = "S")]
+    seed: Option<u64>,
+    /// Remove one safeguard after the other and show that each removal is found.
+    #[arg(long)]
+    mutations: bool,
+    /// Build for release first: worth it past some ten thousand schedules.
+    #[arg(long)]
+    release: bool,
+}
+
+/// Options of the benchmark.
+#[derive(clap::Args)]
+pub(crate) struct BenchArgs {
+    /// Passed on to the benchmark; `-- --help` lists what it takes.
+    #[arg(
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "OPTION"
+    )]
+    options: Vec<String>,
+}
+
+/// Plays seeded fault schedules.
+///
+/// # Errors
+/// When cargo cannot be started.
+pub(crate) fn faults(args: &FaultsArgs) -> Outcome<ExitCode> {
+    let checkout = Checkout::find()?;
+    let mut command = Command::new(cargo());
+    command.args(["run", "--quiet", "--package", "guildhall-faults"]);
+    if args.release {
+        command.arg("--release");
+    }
+    command.args(["--", "--seeds", &args.seeds.to_string()]);
+    if let Some(seed) = args.seed {
+        command.args(["--seed", &seed.to_string()]);
+    }
+    if args.mutations {
+        command.arg("--mutations");
+    }
+    hand_over(command.current_dir(&checkout.root))
+}
+
+/// Builds the program and the benchmark for release, then measures.
+///
+/// # Errors
+/// When cargo cannot be started or the build fails.
+pub(crate) fn bench(args: &BenchArgs) -> Outcome<ExitCode> {
+    let checkout = Checkout::find()?;
+    let mut build = Command::new(cargo());
+    build.args([
+        "build",
+        "--release",
+        "--package",
+        "guildhall",
+        "--package",
+        "guildhall-bench",
+    ]);
+    let built = build
+        .current_dir(&checkout.root)
+        .status()
+        .map_err(|error| Trouble::because(format!("cannot start {}", shown(&build)), error))?;
+    if !built.success() {
+        return Err(Trouble::new("the build for release failed"));
+    }
+    let folder = checkout.target.join("release");
+    let mut command = Command::new(folder.join("guildhall-bench"));
+    command
+        .arg("--program")
+        .arg(folder.join("guildhall"))
+        .args(&args.options);
+    hand_over(&mut command)
+}
+
+/// Looks for known advisories against what the lock file names.
+///
+/// # Errors
+/// When the tool is not there.
+pub(crate) fn audit() -> Outcome<ExitCode> {
+    let checkout = Checkout::find()?;
+    if find_program("cargo-deny").is_none() {
+        return Err(Trouble::new("cargo-deny is missing").remedy(
+            "cargo install cargo-deny --locked; it fetches the advisory database itself.",
+        ));
+    }
+    let mut command = Command::new(cargo());
+    command.args(["deny", "--all-features", "check"]);
+    hand_over(command.current_dir(&checkout.root))
+}
+
+/// Runs a program in our place: its output and its exit code are ours.
+fn hand_over(command: &mut Command) -> Outcome<ExitCode> {
+    let status = command
+        .status()
+        .map_err(|error| Trouble::because(format!("cannot start {}", shown(command)), error))?;
+    let code = status.code().and_then(|code| u8::try_from(code).ok());
+    Ok(code.map_or(ExitCode::FAILURE, ExitCode::from))
+}
