@@ -178,6 +178,8 @@ impl std::error::Error for Faults {}
 pub(crate) struct Log {
     kept: Vec<(u32, Fault)>,
     total: usize,
+    /// Once the list is full: where its last fault stands.
+    full_up_to: Option<u32>,
 }
 
 impl Log {
@@ -189,10 +191,20 @@ impl Log {
         }
     }
 
+    /// Counts a fault that would not be kept, and says so: the caller need not word it.
+    pub(crate) fn counts_only(&mut self, at: u32) -> bool {
+        let past = self.full_up_to.is_some_and(|last| at > last);
+        self.total += usize::from(past);
+        past
+    }
+
     fn trim(&mut self) {
         // Stable: faults of one place stay in the order in which they were found.
         self.kept.sort_by_key(|(at, _)| *at);
         self.kept.truncate(FAULTS_MAX);
+        if self.kept.len() == FAULTS_MAX {
+            self.full_up_to = self.kept.last().map(|(at, _)| *at);
+        }
     }
 
     /// Nothing, or the faults.
@@ -231,6 +243,18 @@ mod tests {
         let paths: Vec<_> = faults.as_slice().iter().map(|f| f.path.clone()).collect();
         let want: Vec<_> = (0..100).map(|at: u32| at.to_string()).collect();
         assert_eq!((paths, faults.more()), (want, 900));
+    }
+
+    #[test]
+    fn a_fault_past_a_full_list_is_counted_without_words() {
+        let mut log = Log::default();
+        assert!(!log.counts_only(u32::MAX), "the list is empty");
+        for at in 0..200 {
+            log.push(at, fault("x"));
+        }
+        assert!(log.counts_only(100) && !log.counts_only(99));
+        let faults = log.into_result().expect_err("faults");
+        assert_eq!((faults.as_slice().len(), faults.more()), (100, 101));
     }
 
     #[test]

@@ -101,11 +101,16 @@ impl<'w> Fields<'w> {
     pub(crate) fn end(self) {
         let mut seen = BTreeSet::new();
         for member in self.members {
+            let again = !seen.insert(member.key.as_str());
+            let known = self.known.contains(&member.key.as_str());
+            if (known && !again) || self.place.walk.counts_only(member.node.at) {
+                continue;
+            }
             let place = self.member(member).hidden();
-            if !seen.insert(member.key.as_str()) {
+            if again {
                 let allowed = "each key once in an object";
                 place.fault::<()>(FaultCode::DuplicateKey, allowed);
-            } else if !self.known.contains(&member.key.as_str()) {
+            } else {
                 place.fault::<()>(FaultCode::UnknownKey, &known_keys(&member.key, &self.known));
             }
         }

@@ -5,6 +5,8 @@ mod documents; // what the tests begin from // and how they change it
 
 mod accepted;
 mod agreement;
+mod documentation;
+mod extremes;
 mod refused;
 mod reload;
 mod whole_file;
