@@ -6,10 +6,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use guildhall_journal::lock::{Owner, RunLock, recover};
-use guildhall_journal::{Brakes, FAIL_POINT_VARIABLE, Journal, Spool, arm};
+use guildhall_journal::{
+    AppendErrorKind, Brakes, CheckpointError, Committed, FAIL_POINT_VARIABLE, Journal, Room, Spool,
+    arm,
+};
+use rustix::process::{Resource, Rlimit, setrlimit};
 use serde_json::json;
 
-use crate::support::{AT, SPEC, dropped, queued, seen, turn};
+use crate::support::{AT, SPEC, copy, dropped, queued, seen, turn};
 
 const ROLE: &str = "GUILDHALL_JOURNAL_TEST_ROLE";
 const FOLDER: &str = "GUILDHALL_JOURNAL_TEST_FOLDER";
@@ -23,22 +27,42 @@ pub(crate) enum Role {
     Recover,
     /// Opens the journal, commits three groups, makes a checkpoint, and says each step.
     Commit,
+    /// Commits groups until none fits any more, then makes room if it can, and says each step.
+    Fill,
     /// Puts two replies into a spool and compacts it.
     Spool,
 }
 
 impl Role {
-    const ALL: [Self; 4] = [Self::Claim, Self::Recover, Self::Commit, Self::Spool];
+    const ALL: [Self; 5] = [
+        Self::Claim,
+        Self::Recover,
+        Self::Commit,
+        Self::Fill,
+        Self::Spool,
+    ];
 
     fn name(self) -> String {
         format!("{self:?}")
     }
 }
 
-/// Starts this binary in a role.
+/// Starts this binary in a role. With `MOUNT` it gets a file system of that size in the folder.
 pub(crate) fn start(role: Role, folder: &Path, more: &[(&str, &str)]) -> Child {
     let binary = std::env::current_exe().expect("this binary");
-    Command::new(binary)
+    let mut command = match more.iter().find(|(name, _)| *name == "MOUNT") {
+        None => Command::new(binary),
+        Some((_, size)) => {
+            let mut command = Command::new("unshare");
+            let script = "mount -t tmpfs -o size=$0,mode=700 tmpfs \"$1\" && shift && exec \"$@\"";
+            command
+                .args(["-rm", "sh", "-c", script, size])
+                .arg(folder)
+                .arg(binary);
+            command
+        }
+    };
+    command
         .args([
             "--exact",
             "child::plays_its_role",
@@ -86,6 +110,21 @@ pub(crate) fn finish(mut child: Child) {
     );
 }
 
+/// Fails the test with what a child said last, and its errors.
+#[expect(
+    clippy::panic,
+    reason = "the failure of a child is the failure of its test"
+)]
+pub(crate) fn fail(mut child: Child, said: &str) -> ! {
+    drop(child.stdin.take());
+    let output = child.wait_with_output().expect("its end");
+    panic!(
+        "{said}: {}: {}",
+        output.status,
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
+
 /// Waits for the child and says which signal ended it.
 pub(crate) fn signal_that_ended(mut child: Child) -> Option<i32> {
     let _input = child.stdin.take();
@@ -129,6 +168,7 @@ fn plays_its_role() {
                 .expect("a recovery");
         }
         Role::Commit => commit(&folder),
+        Role::Fill => fill(&folder),
         Role::Spool => spool(&folder),
     }
 }
@@ -167,4 +207,74 @@ fn spool(folder: &Path) {
     }
     spool.compact(&["{\"part\":2}"]).expect("a compaction");
     say("compacted");
+}
+
+/// About 8 KiB, so that a mebibyte is a hundred groups.
+fn big(row: u64) -> (&'static str, String) {
+    (
+        "inbox",
+        format!(
+            r#"{{"k":"seen","row":"{row}","pad":"{}"}}"#,
+            "x".repeat(8000)
+        ),
+    )
+}
+
+fn fill(folder: &Path) {
+    if let Ok(limit) = std::env::var("LIMIT") {
+        let limit = Some(limit.parse().expect("a number of bytes"));
+        let limit = Rlimit {
+            current: limit,
+            maximum: limit,
+        };
+        setrlimit(Resource::Fsize, limit).expect("a limit");
+    }
+    // Something that can be given up later; it takes what a small file system has to spare.
+    let ballast = folder.join("ballast");
+    if std::env::var("MOUNT").is_ok() {
+        std::fs::write(&ballast, vec![b'x'; 4 * 1024 * 1024]).expect("ballast");
+    }
+    let (mut journal, _) = Journal::open(folder, AT, SPEC).expect("a journal");
+    let mut row = 1;
+    let mut refused = 0;
+    while refused < 3 {
+        match journal.append(AT, &[big(row)]) {
+            Ok(Committed { g, room }) => {
+                row += 1;
+                say(format!(
+                    "{} {g}",
+                    if room == Room::Enough {
+                        "enough"
+                    } else {
+                        "no-room"
+                    }
+                ));
+            }
+            Err(error) => {
+                assert!(matches!(error.kind, AppendErrorKind::NoRoom), "{error:?}");
+                refused += 1;
+                say("refused 0");
+            }
+        }
+    }
+    assert_eq!(journal.probe_room().expect("an answer"), Room::NoRoom);
+    if ballast.exists() {
+        let none: &[(&str, &str)] = &[];
+        let checkpoint = journal.checkpoint(AT, &json!(1), none);
+        assert!(
+            matches!(checkpoint, Err(CheckpointError::NoRoom)),
+            "{checkpoint:?}"
+        );
+        std::fs::remove_file(&ballast).expect("room");
+        if journal.probe_room().expect("an answer") == Room::Enough {
+            say("room-again 0");
+        }
+        let committed = journal.append(AT, &[big(row)]).expect("a group");
+        say(format!("enough {}", committed.g));
+    }
+    drop(journal);
+    if let Ok(target) = std::env::var("SAVE_TO") {
+        copy(folder, Path::new(&target));
+    }
+    say("end 0");
 }

@@ -104,10 +104,10 @@ fn a_brake_refuses_a_claim_and_a_recovery_and_leaves_everything_alone() {
     }
 }
 
-/// What each lock lets `claim`, `unlock` and `recover` do.
-#[test]
-fn a_lock_is_cleared_only_when_its_owner_is_certainly_gone() {
-    let me = Owner::current();
+/// A name, the record's text if there is one, and whether the lock may be cleared.
+type LockCase = (&'static str, Option<String>, Result<(), Verdict>);
+
+fn lock_cases(me: &Owner) -> Vec<LockCase> {
     let boot = me.boot.clone().expect("a boot id");
     let start = me.start.expect("a start tick");
     let pid = me.pid;
@@ -120,7 +120,7 @@ fn a_lock_is_cleared_only_when_its_owner_is_certainly_gone() {
     };
     let ticks = start.to_string();
     let later = (start + 1).to_string();
-    let cases = [
+    vec![
         ("an interrupted start", None, Ok(())),
         ("no such process", record(gone, &ticks, &boot), Ok(())),
         (
@@ -161,8 +161,13 @@ fn a_lock_is_cleared_only_when_its_owner_is_certainly_gone() {
             Some("{\"v\":9,\"pid\":4}".into()),
             Err(Verdict::PersonMustLook),
         ),
-    ];
-    for (name, record, want) in cases {
+    ]
+}
+
+#[test]
+fn a_lock_is_cleared_only_when_its_owner_is_certainly_gone() {
+    let me = Owner::current();
+    for (name, record, want) in lock_cases(&me) {
         for supervised in [false, true] {
             let place = Place::new();
             let brakes = brakes(&place);

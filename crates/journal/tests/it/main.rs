@@ -3,6 +3,9 @@
 mod child;
 mod support;
 
+mod crashes;
 mod cuts;
 mod groups;
 mod locks;
+mod room;
+mod trouble;
