@@ -1,0 +1,6 @@
+//! Integration tests of the simulator, over real sockets.
+
+mod harness;
+mod schema;
+
+mod login;
