@@ -59,9 +59,11 @@ class Crashes(Case):
     def a_kill_between_two_parts_delivers_the_rest(self):
         seat = self.serving()
         self.fake.wait_reply(self.fake.say("hello"))
+        self.fake.switch(delay=0.3)  # so that the parts come one by one
         message = self.fake.say("long 9000")
         until(lambda: len(self.fake.from_bot()) >= 3, "two parts")
         seat.kill()
+        self.fake.switch(delay=0.0)
         seat.restart()
         self.settled_once(seat, message)
         posts = [p["content"] for p in self.fake.posts() if p["new"]]

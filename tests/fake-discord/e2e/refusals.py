@@ -9,7 +9,7 @@ from pathlib import Path
 
 from .case import Case
 from .fake import BOT
-from .seat import NAME, program
+from .seat import NAME
 from .waiting import until
 
 FAILED, INVALID, BRAKED, USAGE = 1, 2, 3, 4
@@ -137,8 +137,7 @@ class Refusals(Case):
         seat = self.seat(discord={"apiUrl": "http://127.0.0.1:9"})
         seat.start()
         until(lambda: seat.log() or seat.process.poll() is not None, "a line in the log")
-        for _ in range(20):
-            seat.must_run()
+        seat.must_run()
         self.assertEqual(seat.terminate(), 0)
 
 
@@ -153,8 +152,8 @@ class Disks(Case):
             for path in [seat.token_file, seat.work, seat.home, seat.root, *seat.files()]:
                 os.chown(path, nobody.pw_uid, nobody.pw_gid)
             copy = self.folder / "guildhall"
-            shutil.copy2(program(), copy)
-            seat.command = lambda *words: [copy, *words, NAME, "--data-root", seat.root]
+            shutil.copy2(seat.program, copy)
+            seat.program = copy
         os.chmod(seat.root / "discord", 0o500)
         seat.start(**as_user)
         self.assertIn(seat.exit_code(), (FAILED, INVALID), seat.log())

@@ -38,6 +38,7 @@ class Seat:
         self.work = folder / "work"
         self.log_path = folder / "log.txt"
         self.token_file = folder / "token"
+        self.program = program()
         self.process: subprocess.Popen | None = None
         for made in (self.home, self.work):
             made.mkdir()
@@ -85,8 +86,9 @@ class Seat:
 
     # --- the process ---------------------------------------------------------------------------
 
-    def command(self, *words: str) -> list:
-        return [program(), *words, NAME, "--data-root", self.root]
+    def command(self, verb: str, *after: str) -> list:
+        """A command on this binding."""
+        return [self.program, verb, NAME, *after, "--data-root", self.root]
 
     def environment(self) -> dict:
         return {"PATH": os.environ["PATH"], "HOME": str(self.home), "RUST_BACKTRACE": "1"}
@@ -96,7 +98,7 @@ class Seat:
         assert self.process is None or self.process.poll() is not None, "it runs already"
         with self.log_path.open("ab") as log:
             self.process = subprocess.Popen(
-                self.command("run") + list(options),
+                self.command("run", *options),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -122,10 +124,14 @@ class Seat:
         code = self.process.poll()
         assert code is None, f"it ended with {code}:\n{self.log()[-4000:]}"
 
-    def run_once(self, *words: str, seconds: float = 60) -> tuple[int, str]:
+    def run_once(self, verb: str, *after: str, seconds: float = 60) -> tuple[int, str]:
         """Another command on the same binding: exit code, and all that it printed."""
+        return self.once(self.command(verb, *after), seconds)
+
+    def once(self, command: list, seconds: float = 60) -> tuple[int, str]:
+        """Any command in this seat's surroundings."""
         done = subprocess.run(
-            self.command(*words),
+            command,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
