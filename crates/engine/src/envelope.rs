@@ -5,6 +5,9 @@
 
 use std::collections::BTreeMap;
 
+/// The first characters of an envelope, as the connector writes them.
+pub(crate) const ENVELOPE_OPENS: &str = "[guildhall ";
+
 /// The fields of one envelope line, `key="value"` each.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Envelope(BTreeMap<String, String>);
@@ -89,7 +92,7 @@ mod tests {
 
     #[test]
     fn fields_are_read_with_their_escapes() {
-        let line = r#"[discord server="Guild \"hall\"" channel="general" thread="" author="7" requester="Ana\u{5d} \\ \u005b" id="12"]"#;
+        let line = r#"[guildhall server="Guild \"hall\"" channel="general" thread="" author="7" requester="Ana\u{5d} \\ \u005b" id="12"]"#;
         let envelope = Envelope::read(line);
         let cases = [
             ("server", Some("Guild \"hall\"")),

@@ -100,6 +100,7 @@ async fn answer(signs: Signs, request: RunRequest, parts: PracticeParts) -> Fini
     let asked = Asked::now(&memory, &request, &envelope);
     Finished {
         outcome: RunOutcome::Answered(texts),
+        tools: Vec::new(),
         keep: Some(Box::new(move || memory.keep(asked))),
     }
 }

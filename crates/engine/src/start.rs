@@ -4,7 +4,7 @@
 //! dropped handle end it too. Never: an event after the end, work that goes on after an abort.
 
 use crate::contract::{Abort, Report};
-use guildhall_connector::run::{Ended, Progress, RunEvent, RunFailure, RunOutcome, Usage};
+use guildhall_connector::run::{Ended, Progress, RunEvent, RunFailure, RunOutcome, ToolUse, Usage};
 use std::{
     convert::Infallible,
     future::Future,
@@ -16,6 +16,8 @@ use tokio::{runtime::Handle, sync::oneshot};
 pub(crate) struct Finished {
     /// How it ended.
     pub(crate) outcome: RunOutcome,
+    /// One entry for each tool call.
+    pub(crate) tools: Vec<ToolUse>,
     /// What is written to the session before the end is reported. An abort that comes this late
     /// no longer counts, so that the session and the outcome never disagree.
     pub(crate) keep: Option<Box<dyn FnOnce() + Send>>,
@@ -26,6 +28,7 @@ impl Finished {
     pub(crate) fn bare(outcome: RunOutcome) -> Self {
         Self {
             outcome,
+            tools: Vec::new(),
             keep: None,
         }
     }
@@ -52,18 +55,18 @@ struct Line {
 impl Drop for Line {
     // Only a panic in the work, or a runtime that shuts down, leaves a line without its end.
     fn drop(&mut self) {
-        self.end(RunOutcome::Failed(RunFailure::EngineDied));
+        self.end(RunOutcome::Failed(RunFailure::EngineDied), Vec::new());
     }
 }
 
 impl Line {
-    fn end(&mut self, outcome: RunOutcome) {
+    fn end(&mut self, outcome: RunOutcome, tools: Vec<ToolUse>) {
         if let Some(mut report) = self.report.take() {
             report(RunEvent::Ended(Box::new(Ended {
                 outcome,
                 usage: self.tally.usage,
                 engine_turns: self.tally.engine_turns,
-                tools: Vec::new(),
+                tools,
             })));
         }
     }
@@ -85,6 +88,14 @@ impl Signs {
     pub(crate) fn engine_turn(&self) {
         let mut line = self.line();
         line.tally.engine_turns = line.tally.engine_turns.saturating_add(1);
+    }
+
+    /// Adds to what the run has cost.
+    pub(crate) fn spend(&self, usage: Usage) {
+        let sum = &mut self.line().tally.usage;
+        sum.input_tokens = sum.input_tokens.saturating_add(usage.input_tokens);
+        sum.output_tokens = sum.output_tokens.saturating_add(usage.output_tokens);
+        sum.micro_usd = sum.micro_usd.saturating_add(usage.micro_usd);
     }
 
     fn line(&self) -> MutexGuard<'_, Line> {
@@ -116,9 +127,10 @@ where
         tally: Tally::default(),
     })));
     match Handle::try_current() {
-        Err(_) => signs
-            .line()
-            .end(RunOutcome::Failed(RunFailure::EngineUnavailable)),
+        Err(_) => signs.line().end(
+            RunOutcome::Failed(RunFailure::EngineUnavailable),
+            Vec::new(),
+        ),
         Ok(runtime) => {
             let work = work(signs.clone());
             // The task ends by itself when the sender goes, so its own handle is not kept.
@@ -143,5 +155,5 @@ async fn carry_out(
     {
         tracing::error!("keeping the turn in the session panicked");
     }
-    signs.line().end(finished.outcome);
+    signs.line().end(finished.outcome, finished.tools);
 }

@@ -27,7 +27,7 @@ pub(super) struct Asked {
     pub(super) number: u64,
     /// The turn's id.
     pub(super) turn: String,
-    /// Who asked, as the envelope's `author` says.
+    /// Who asked: the envelope's `author_id`.
     pub(super) author: String,
     /// What was asked, cut.
     pub(super) text: String,
@@ -36,11 +36,11 @@ pub(super) struct Asked {
 impl Asked {
     /// The turn that is being answered.
     pub(super) fn now(memory: &Memory, request: &RunRequest, envelope: &Envelope) -> Self {
-        let text = words::without_mentions(request.prompt.text.as_str());
+        let text = words::asked(envelope, request.prompt.text.as_str());
         Self {
             number: memory.turns() + 1,
             turn: request.turn.clone(),
-            author: envelope.get("author").unwrap_or_default().to_owned(),
+            author: envelope.get("author_id").unwrap_or_default().to_owned(),
             text: text.chars().take(ASKED_MAX_CHARS).collect(),
         }
     }

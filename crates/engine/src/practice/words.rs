@@ -48,13 +48,18 @@ pub(super) enum Plan {
 /// Decides what is done about `text`: a command, else a question that it knows, else a friendly
 /// line that says what it is.
 pub(super) fn plan(envelope: &Envelope, text: &str, memory: &Memory) -> Plan {
-    let text = without_mentions(text);
+    let text = asked(envelope, text);
     command(&text).unwrap_or_else(|| Plan::Say(talk(envelope, &text, memory)))
 }
 
-/// The message without mentions at its start, and without blanks around it.
-pub(super) fn without_mentions(text: &str) -> String {
-    let mut rest = text.trim();
+/// The message itself: without what is quoted after it, without mentions at its start, and without
+/// blanks around it.
+pub(super) fn asked(envelope: &Envelope, text: &str) -> String {
+    let own = envelope
+        .get("characters")
+        .and_then(|chars| chars.parse().ok());
+    let own: String = text.chars().take(own.unwrap_or(usize::MAX)).collect();
+    let mut rest = own.trim();
     while let Some((inside, after)) = rest.strip_prefix("<@").and_then(|r| r.split_once('>')) {
         let id = inside.trim_start_matches(['!', '&']);
         if id.is_empty() || !id.bytes().all(|b| b.is_ascii_digit()) {
@@ -266,7 +271,16 @@ fn place(envelope: &Envelope) -> String {
     let name = |key| envelope.get(key).map(|name| harmless(name, NAME_MAX_CHARS));
     let server = name("server").unwrap_or_else(|| "a server whose name I was not told".to_owned());
     let channel = name("channel").unwrap_or_else(|| "not named".to_owned());
-    match name("thread") {
+    let thread = envelope.get("thread").map(|thread| {
+        let is_id = thread.bytes().all(|b| b.is_ascii_digit());
+        // Discord shows a thread's id as its name; that is no mention and calls nobody.
+        if is_id {
+            format!("<#{thread}>")
+        } else {
+            harmless(thread, NAME_MAX_CHARS)
+        }
+    });
+    match thread {
         Some(thread) => {
             format!(
                 "We are on the server {server}, in the thread {thread} of the channel {channel}."
@@ -288,7 +302,7 @@ fn requester(envelope: &Envelope) -> String {
 }
 
 fn before(envelope: &Envelope, memory: &Memory) -> String {
-    let author = envelope.get("author").unwrap_or_default();
+    let author = envelope.get("author_id").unwrap_or_default();
     match memory.last_of(author) {
         Some(asked) => format!(
             "Before this you asked, in turn {} of this conversation: \u{201c}{}\u{201d}",

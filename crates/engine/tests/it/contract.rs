@@ -29,11 +29,21 @@ pub(crate) async fn an_abort_ends_the_run(engine: &dyn Engine, lasting: RunReque
 /// A run that nobody holds any more is aborted.
 pub(crate) async fn a_dropped_handle_ends_the_run(engine: &dyn Engine, lasting: RunRequest) {
     let mut run = observe(engine, lasting);
+    let first = run.next().await.expect("a sign of work");
+    assert!(matches!(first, RunEvent::Progress(_)), "{first:?}");
     run.handle = None;
     let (_, ended) = tokio::time::timeout(ABORT_GRACE, run.ended())
         .await
         .expect("the end comes in time");
     assert_eq!(ended.outcome, RunOutcome::Aborted);
+}
+
+/// A run that is aborted before it could begin ends as aborted too.
+pub(crate) async fn an_abort_at_once_ends_the_run(engine: &dyn Engine, quick: RunRequest) {
+    let mut run = observe(engine, quick);
+    run.handle.as_mut().expect("not dropped").abort();
+    let (signs, ended) = run.ended().await;
+    assert_eq!((signs, ended.outcome), (0, RunOutcome::Aborted));
 }
 
 /// An abort after the end changes nothing and reports nothing.
@@ -45,5 +55,9 @@ pub(crate) async fn an_abort_after_the_end_does_nothing(engine: &dyn Engine, qui
     }
     run.handle.as_mut().expect("not dropped").abort();
     assert!(run.next().await.is_none());
-    assert!(matches!(last, Some(RunEvent::Ended(_))), "{last:?}");
+    let answered = match &last {
+        Some(RunEvent::Ended(ended)) => matches!(ended.outcome, RunOutcome::Answered(_)),
+        Some(RunEvent::Progress(_)) | None => false,
+    };
+    assert!(answered, "{last:?}");
 }

@@ -24,6 +24,7 @@ async fn it_keeps_the_contract_of_an_engine() {
     contract::one_end_and_nothing_after_it(&engine, quick()).await;
     contract::an_abort_ends_the_run(&engine, lasting()).await;
     contract::a_dropped_handle_ends_the_run(&engine, lasting()).await;
+    contract::an_abort_at_once_ends_the_run(&engine, quick()).await;
     contract::an_abort_after_the_end_does_nothing(&engine, quick()).await;
 }
 

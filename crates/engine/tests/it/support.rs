@@ -22,8 +22,8 @@ pub(crate) fn request(route: &str, turn: &str, text: &str) -> RunRequest {
         route: route.to_owned(),
         prompt: Prompt {
             envelope: format!(
-                "[discord server=\"Oak Hall\" channel=\"general\" author=\"71\" \
-                 requester=\"Ana\" id=\"{turn}\"]"
+                "[guildhall server=\"Oak Hall\" channel=\"general\" author=\"ana\" \
+                 author_id=\"71\" requester=\"Ana\" message_id=\"{turn}\"]"
             ),
             text: MessageText::new(text),
         },

@@ -3,10 +3,10 @@
 use super::*;
 use crate::practice::memory::Asked;
 
-const LINE: &str = "[discord server=\"Oak Hall\" channel=\"general\" author=\"71\" \
-                    requester=\"Ana\" id=\"900\"]";
-const THREAD_LINE: &str = "[discord server=\"Oak Hall\" channel=\"general\" thread=\"Roof\" \
-                           author=\"71\" requester=\"Ana\" id=\"900\"]";
+const LINE: &str = "[guildhall server=\"Oak Hall\" channel=\"general\" author=\"ana\" \
+                    author_id=\"71\" requester=\"Ana\" message_id=\"900\"]";
+const THREAD_LINE: &str = "[guildhall server=\"Oak Hall\" channel=\"general\" thread=\"55\" \
+                           author_id=\"71\" requester=\"Ana\" message_id=\"900\"]";
 
 fn asked(number: u64, author: &str, text: &str) -> Asked {
     Asked {
@@ -107,7 +107,7 @@ fn a_thread_is_named_with_its_channel() {
         panic!("no answer");
     };
     assert!(
-        said.contains("thread Roof of the channel general"),
+        said.contains("thread <#55> of the channel general"),
         "{said}"
     );
 }
@@ -144,4 +144,12 @@ fn a_name_and_an_earlier_ask_are_repeated_without_their_mark_up() {
         !quoted.contains("@everyone") && !quoted.contains("http:/"),
         "{quoted}"
     );
+}
+
+#[test]
+fn what_is_quoted_after_the_message_is_no_part_of_it() {
+    let line = Envelope::read("[guildhall author_id=\"71\" characters=\"8\"]");
+    let text = "say well\n(in reply to \"Eve\")\n> say bad";
+    let want = Plan::Say("well".to_owned());
+    assert_eq!(plan(&line, text, &Memory::of(Vec::new())), want);
 }

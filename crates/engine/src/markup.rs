@@ -1,0 +1,309 @@
+//! Tool calls that a model wrote as text.
+//!
+//! In: an answer as it would be shown, and the names of the tools that were offered. Out: the call
+//! that it really is, if it is one. Never: a call carried out; talk about mark-up taken for a call.
+//!
+//! A call names an offered tool in the place where its dialect puts the name. What stands in a code
+//! fence or in inline code is talk, with two exceptions, since no model answers a person like
+//! that: an answer that is nothing but one fence with a JSON call in it, and a last fence whose
+//! language says that it is a call.
+
+mod call; // a name or a JSON document in calling position
+mod marks; // the marks that open a call, by dialect
+
+use crate::fence::Fence;
+use guildhall_connector::run::ToolUse;
+use serde_json::Value;
+
+/// Ways to write a tool call as text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Dialect {
+    /// `<tool_call>`, `<function_calls>` and the like around JSON or a name.
+    Hermes,
+    /// `<function=name>` or `<function name="name">`.
+    FunctionTag,
+    /// `<invoke name="name">`, with any prefix.
+    Invoke,
+    /// `minimax:tool_call`.
+    MiniMax,
+    /// Marks between bars, full-width or not.
+    DeepSeek,
+    /// `[TOOL_CALLS]`.
+    Mistral,
+    /// `<|python_tag|>`.
+    Llama,
+    /// `<|action_start|>`.
+    InternLm,
+    /// `<|START_ACTION|>`.
+    Cohere,
+    /// `to=functions.name` between channel marks.
+    Harmony,
+    /// `<start_function_call>call:name{..}`, and `tool_code`.
+    Gemma,
+    /// `functools[..]`.
+    Functools,
+    /// `[tool:name] {..}`.
+    Bracket,
+    /// `>>>name`.
+    Functionary,
+    /// `[name(..)]`.
+    Pythonic,
+    /// `Action: name` and `Action Input:`.
+    ReAct,
+    /// `<name><argument>..</argument></name>`.
+    NamedTag,
+    /// A JSON document by itself.
+    Json,
+    /// A JSON document in a fence, or a fence that says that it is a call.
+    Fenced,
+}
+
+impl Dialect {
+    /// Its code in records and logs.
+    pub(crate) const fn code(self) -> &'static str {
+        match self {
+            Self::Hermes => "hermes",
+            Self::FunctionTag => "function-tag",
+            Self::Invoke => "invoke",
+            Self::MiniMax => "minimax",
+            Self::DeepSeek => "deepseek",
+            Self::Mistral => "mistral",
+            Self::Llama => "llama",
+            Self::InternLm => "internlm",
+            Self::Cohere => "cohere",
+            Self::Harmony => "harmony",
+            Self::Gemma => "gemma",
+            Self::Functools => "functools",
+            Self::Bracket => "bracket",
+            Self::Functionary => "functionary",
+            Self::Pythonic => "pythonic",
+            Self::ReAct => "react",
+            Self::NamedTag => "named-tag",
+            Self::Json => "json",
+            Self::Fenced => "fenced",
+        }
+    }
+}
+
+/// A tool call that came as text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RawCall {
+    /// How it was written.
+    pub(crate) dialect: Dialect,
+    /// The offered tool that it names.
+    pub(crate) tool: String,
+}
+
+impl RawCall {
+    /// The call as the turn record keeps it: refused, with the dialect in the reason.
+    pub(crate) fn as_tool_use(&self) -> ToolUse {
+        ToolUse {
+            name: self.tool.clone(),
+            outcome: "refused".to_owned(),
+            reason: Some(format!("raw-tool-call-{}", self.dialect.code())),
+            root: None,
+            target: None,
+            bytes: 0,
+            ms: 0,
+        }
+    }
+}
+
+/// Finds a call of an offered tool in an answer. With no tool offered there is none.
+pub(crate) fn raw_call(text: &str, offered: &[String]) -> Option<RawCall> {
+    if offered.is_empty() {
+        return None;
+    }
+    let text = plain_bars(text);
+    let (talk, fences) = apart(&text);
+    let found = marks::find(&talk, offered)
+        .or_else(|| by_line(&talk, offered))
+        .or_else(|| named_tag(&talk, offered))
+        .or_else(|| json_in(&talk, offered))
+        .or_else(|| fenced(&talk, fences.last()?, fences.len(), offered));
+    found.map(|(dialect, tool)| RawCall {
+        dialect,
+        tool: tool.to_owned(),
+    })
+}
+
+/// Models write bars and blanks of their marks full-width as well.
+fn plain_bars(text: &str) -> String {
+    text.chars()
+        .map(|c| match c {
+            '\u{ff5c}' => '|',
+            '\u{2581}' => '_',
+            other => other,
+        })
+        .collect()
+}
+
+/// A fenced block.
+struct Block {
+    info: String,
+    body: String,
+    /// Whether anything but blanks comes after it.
+    is_last: bool,
+}
+
+/// The text outside code, and the fenced blocks.
+fn apart(text: &str) -> (String, Vec<Block>) {
+    let mut fence = Fence::default();
+    let mut talk = String::new();
+    let mut blocks: Vec<Block> = Vec::new();
+    for line in text.split_inclusive('\n') {
+        let was_open = fence.is_open();
+        let held = fence.holds(line);
+        match (held, was_open, fence.is_open()) {
+            (false, _, _) => {
+                talk.push_str(&without_spans(line));
+                if let Some(block) = blocks.last_mut() {
+                    block.is_last &= line.trim().is_empty();
+                }
+            }
+            (true, false, _) => {
+                blocks.push(Block {
+                    info: line
+                        .trim()
+                        .trim_start_matches(['`', '~'])
+                        .trim()
+                        .to_lowercase(),
+                    body: String::new(),
+                    is_last: true,
+                });
+            }
+            (true, true, true) => {
+                if let Some(block) = blocks.last_mut() {
+                    block.body.push_str(line);
+                }
+            }
+            (true, true, false) => {}
+        }
+    }
+    (talk, blocks)
+}
+
+/// A line without its inline code.
+fn without_spans(line: &str) -> String {
+    let mut out = String::new();
+    let mut rest = line;
+    while let Some(at) = rest.find('`') {
+        let run = rest[at..].bytes().take_while(|b| *b == b'`').count();
+        let (mark, after) = rest[at..].split_at(run);
+        out.push_str(&rest[..at]);
+        match after.find(mark) {
+            Some(end) => {
+                // A word stays where the code was, so that what stood around it does not join.
+                out.push_str("code");
+                rest = &after[end + run..];
+            }
+            None => {
+                out.push_str(mark);
+                rest = after;
+            }
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+/// Dialects whose calls are lines of their own.
+fn by_line<'a>(talk: &str, offered: &'a [String]) -> Option<(Dialect, &'a str)> {
+    let lines: Vec<&str> = talk
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .collect();
+    for (at, line) in lines.iter().enumerate() {
+        let next_is_input = || {
+            let next = lines.get(at + 1);
+            next.is_some_and(|next| next.to_lowercase().starts_with("action input"))
+        };
+        if let Some(rest) = line.strip_prefix("Action:")
+            && let Some(tool) = offered.iter().find(|tool| rest.trim() == tool.as_str())
+            && next_is_input()
+        {
+            return Some((Dialect::ReAct, tool));
+        }
+        if let Some(rest) = line.strip_prefix(">>>")
+            && let Some(tool) = call::named(rest, offered)
+        {
+            return Some((Dialect::Functionary, tool));
+        }
+    }
+    // A list of calls in Python's way: the first line of the answer, or the last.
+    let ends = [lines.first(), lines.last()];
+    ends.into_iter().flatten().find_map(|line| {
+        let inside = line.strip_prefix('[')?.strip_suffix(")]")?;
+        let tool = offered.iter().find(|tool| {
+            let rest = inside.strip_prefix(tool.as_str());
+            rest.is_some_and(|rest| rest.starts_with('('))
+        })?;
+        Some((Dialect::Pythonic, tool.as_str()))
+    })
+}
+
+/// A tag that is named like a tool, with arguments as tags in it. Only names of two words: `<list>`
+/// and `<read>` are ordinary mark-up.
+fn named_tag<'a>(talk: &str, offered: &'a [String]) -> Option<(Dialect, &'a str)> {
+    let tool = offered
+        .iter()
+        .filter(|tool| tool.contains('_'))
+        .find(|tool| {
+            let inside = talk
+                .split_once(&format!("<{tool}>"))
+                .and_then(|(_, after)| after.split_once(&format!("</{tool}>")));
+            inside.is_some_and(|(inside, _)| inside.contains("</"))
+        })?;
+    Some((Dialect::NamedTag, tool))
+}
+
+/// A JSON document at the start of a paragraph that is a call, arguments and all.
+fn json_in<'a>(talk: &str, offered: &'a [String]) -> Option<(Dialect, &'a str)> {
+    let mut at = 0;
+    let mut after_blank = true;
+    for line in talk.split_inclusive('\n') {
+        let start = line.trim_start();
+        if after_blank
+            && start.starts_with(['{', '['])
+            && let Some(tool) = first_json(&talk[at..]).and_then(|v| call::of_json(&v, offered))
+        {
+            return Some((Dialect::Json, tool));
+        }
+        after_blank = start.is_empty();
+        at += line.len();
+    }
+    None
+}
+
+fn first_json(text: &str) -> Option<Value> {
+    let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
+    values.next()?.ok()
+}
+
+fn fenced<'a>(
+    talk: &str,
+    last: &Block,
+    fences: usize,
+    offered: &'a [String],
+) -> Option<(Dialect, &'a str)> {
+    let says_call = [
+        "tool_code",
+        "tool_call",
+        "tool_calls",
+        "tool_use",
+        "function_call",
+    ]
+    .contains(&last.info.as_str());
+    let alone = fences == 1 && talk.trim().is_empty();
+    let called = call::of_json(&first_json(&last.body).unwrap_or_default(), offered);
+    let called = match called {
+        None if says_call => call::after(&last.body, offered),
+        called => called,
+    };
+    let tool = called?;
+    (last.is_last && (says_call || alone)).then_some((Dialect::Fenced, tool))
+}
+
+#[cfg(test)]
+mod tests;
