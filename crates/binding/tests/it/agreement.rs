@@ -2,8 +2,8 @@
 //! fault that has to do with shape is seen by both.
 
 use crate::{
-    changes::{apply, change, value},
-    documents::{example, minimal, read_value, with, without},
+    changes::{WORDS, apply, change, pointers, value},
+    documents::{example, full, minimal, read_value, with, without},
 };
 use guildhall_binding::{Fault, FaultCode, Faults, file, schema};
 use jsonschema::Validator;
@@ -51,7 +51,7 @@ fn is_of_shape(code: FaultCode) -> bool {
 
 #[test]
 fn both_take_the_examples() {
-    for document in [example(), minimal()] {
+    for document in [example(), minimal(), full()] {
         assert!(read_and_compare(&document).is_ok());
     }
 }
@@ -192,6 +192,37 @@ fn practice() -> file::Engine {
     }
 }
 
+/// Every word, and a value of every other kind.
+fn vocabulary() -> Vec<Value> {
+    let numbers = [-1, 0, 1, 7, 60, 3600, 3601, 90_000, 100_000_000].map(Value::from);
+    let others = [
+        json!(null),
+        json!(true),
+        json!(false),
+        json!(0.5),
+        json!([]),
+        json!({}),
+        json!(["7"]),
+    ];
+    let words = WORDS.iter().map(|word| Value::from(*word));
+    let long = Value::from("a".repeat(5000));
+    words.chain(numbers).chain(others).chain([long]).collect()
+}
+
+#[test]
+fn each_value_at_each_place_is_read_alike() {
+    let mut accepted = 0;
+    let vocabulary = vocabulary();
+    let full = full();
+    for pointer in pointers(&full).into_iter().skip(1) {
+        for value in &vocabulary {
+            let document = with(full.clone(), &pointer, value.clone());
+            accepted += usize::from(read_and_compare(&document).is_ok());
+        }
+    }
+    assert!(accepted > 500, "{accepted}");
+}
+
 fn assert_bounded(faults: &Faults) {
     assert!(!faults.as_slice().is_empty());
     assert!(faults.as_slice().len() <= guildhall_binding::FAULTS_MAX);
@@ -221,7 +252,7 @@ proptest! {
         changes in prop::collection::vec((any::<prop::sample::Index>(), change()), 1..4),
         small in any::<bool>(),
     ) {
-        let mut document = if small { minimal() } else { example() };
+        let mut document = if small { minimal() } else { full() };
         for (place, change) in changes {
             apply(&mut document, &place, change);
         }
@@ -260,6 +291,50 @@ proptest! {
         if let Err(faults) = guildhall_binding::read(&bytes, crate::documents::machine()) {
             assert_bounded(&faults);
             assert!(faults.as_slice().iter().all(|fault| fault.code != FaultCode::TooLarge));
+        }
+    }
+}
+
+#[test]
+fn the_full_document_has_every_key_of_the_schema_that_is_served() {
+    let schema = schema();
+    let mut missing = Vec::new();
+    absent_keys(&schema, &schema, &full(), "", &mut missing);
+    let reserved = [
+        "mesh",
+        "plugins",
+        "schedules",
+        "tools.mcp",
+        "tools.terminal",
+    ];
+    let one_of_two = ["engine.keyEnv", "approvals.reviewer.keyFile"];
+    missing
+        .retain(|path| !reserved.contains(&path.as_str()) && !one_of_two.contains(&path.as_str()));
+    assert_eq!(missing, Vec::<String>::new());
+}
+
+/// The keys of a schema that no object of the document at that place has.
+fn absent_keys(schema: &Value, root: &Value, at: &Value, path: &str, missing: &mut Vec<String>) {
+    let schema = match schema["$ref"].as_str() {
+        Some(reference) => root.pointer(&reference[1..]).expect("a definition"),
+        None => schema,
+    };
+    for (key, property) in schema["properties"].as_object().into_iter().flatten() {
+        let objects: Vec<_> = match at.as_array() {
+            Some(items) => items.iter().collect(),
+            None => vec![at],
+        };
+        let dot = if path.is_empty() { "" } else { "." };
+        let path = format!("{path}{dot}{key}");
+        match objects.iter().find_map(|object| object.get(key)) {
+            Some(value) => absent_keys(
+                property.get("items").unwrap_or(property),
+                root,
+                value,
+                &path,
+                missing,
+            ),
+            None => missing.push(path),
         }
     }
 }

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 /// Every place of a document, as JSON pointers.
-fn pointers(value: &Value) -> Vec<String> {
+pub(crate) fn pointers(value: &Value) -> Vec<String> {
     let mut found = vec![String::new()];
     let children = value
         .as_object()
@@ -25,54 +25,58 @@ fn pointers(value: &Value) -> Vec<String> {
     found
 }
 
-/// Words that mean something somewhere in the file, and many that mean nothing.
+/// Words that mean something somewhere in the file, and some that mean nothing.
+pub(crate) const WORDS: &[&str] = &[
+    "",
+    " ",
+    "a",
+    "Ab-9_",
+    "-a",
+    "x\n",
+    "7",
+    "100000000000000010",
+    "100000000000000011",
+    "100000000000000002",
+    "18446744073709551615",
+    "18446744073709551616",
+    "open",
+    "mention",
+    "ask",
+    "practice",
+    "native",
+    "pi",
+    "acp",
+    "seat",
+    "thread",
+    "manual",
+    "smart",
+    "off",
+    "files",
+    "discord",
+    "discord_admin",
+    "terminal",
+    "mcp:x",
+    "vault",
+    "/",
+    "/srv/x",
+    "/srv/example",
+    "a/b",
+    "../a",
+    "https://example.com",
+    "https://example.com/v1",
+    "http://127.0.0.1:1",
+    "http://10.0.0.1",
+    "Seat <a@b>",
+    "main",
+    "KEY",
+    "\u{feff}",
+    "a\u{0}b",
+    "\u{202e}",
+];
+
 fn text() -> impl Strategy<Value = String> {
-    let words = [
-        "",
-        " ",
-        "a",
-        "7",
-        "100000000000000010",
-        "100000000000000011",
-        "100000000000000002",
-        "18446744073709551615",
-        "18446744073709551616",
-        "open",
-        "mention",
-        "ask",
-        "practice",
-        "native",
-        "pi",
-        "acp",
-        "seat",
-        "thread",
-        "manual",
-        "smart",
-        "off",
-        "files",
-        "discord",
-        "discord_admin",
-        "terminal",
-        "mcp:x",
-        "vault",
-        "/",
-        "/srv/x",
-        "/srv/example",
-        "a/b",
-        "../a",
-        "https://example.com",
-        "https://example.com/v1",
-        "http://127.0.0.1:1",
-        "http://10.0.0.1",
-        "Seat <a@b>",
-        "main",
-        "KEY",
-        "\u{feff}",
-        "a\u{0}b",
-        "\u{202e}",
-    ];
     prop_oneof![
-        4 => prop::sample::select(words.to_vec()).prop_map(str::to_owned),
+        4 => prop::sample::select(WORDS.to_vec()).prop_map(str::to_owned),
         1 => any::<String>(),
         1 => "[a-z0-9_/:.@<> -]{0,80}",
     ]

@@ -1,7 +1,7 @@
 //! Documents that the tests begin from, and ways to change them.
 
 use guildhall_binding::{Expect, Fault, Faults, Policy, read};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::path::Path;
 
 pub(crate) const EXAMPLE: &str = include_str!("../../../../examples/binding.example.json");
@@ -22,6 +22,44 @@ pub(crate) fn example() -> Value {
 
 pub(crate) fn minimal() -> Value {
     serde_json::from_str(MINIMAL).expect("the minimal example is JSON")
+}
+
+/// A document with every key that the reader takes.
+pub(crate) fn full() -> Value {
+    let mut document = example();
+    document["$schema"] = json!("./binding.schema.json");
+    document["engine"] = json!({
+        "kind": "pi",
+        "provider": "example",
+        "model": "example-model",
+        "thinking": "high",
+        "baseUrl": "https://example.com/v1",
+        "keyFile": "/etc/guildhall/provider.key",
+        "command": ["pi", "--quiet"],
+        "idleSeconds": 60,
+    });
+    document["tools"]["roots"][1]["git"]["protocol"] = json!("vault");
+    document["tools"]["setspark"] = json!({
+        "baseUrl": "https://example.com",
+        "keyFile": "/etc/guildhall/setspark.key",
+        "principal": "archivist",
+        "timeoutMs": 15000,
+    });
+    document["platformToolsets"]["cotal"] = json!(["files"]);
+    document["platformToolsets"]["schedule"] = json!(["files"]);
+    document["discord"]["apiUrl"] = json!("http://127.0.0.1:4100");
+    document["discord"]["threadSessionsPerUser"] = json!(true);
+    document["approvals"] = json!({
+        "mode": "smart",
+        "askTimeoutSeconds": 60,
+        "reviewer": {
+            "provider": "example",
+            "model": "reviewer",
+            "baseUrl": "https://example.com/v1",
+            "keyEnv": "REVIEWER_KEY",
+        },
+    });
+    document
 }
 
 pub(crate) fn read_value(document: &Value) -> Result<Policy, Faults> {
