@@ -22,7 +22,9 @@ mod spool;
 pub use brake::{
     Brake, BrakeFound, BrakeSet, Brakes, WHY_MAX_BYTES, read_brake, release_brake, set_brake,
 };
-pub use failpoint::{ArmError, FAIL_POINT_VARIABLE, FAIL_POINTS, arm, failpoint};
+pub use failpoint::{
+    ArmError, FAIL_POINT_VARIABLE, FAIL_POINTS, FAILING_POINTS, arm, failing, failpoint,
+};
 pub use journal::{
     ASIDE_KEPT_COUNT, ASIDE_MAX_BYTES, AppendError, AppendErrorKind, Buffered, COMMITS_FOLDER,
     CheckpointError, Committed, Journal, JournalSpec, OpenError, OpenErrorKind, Record, Recovered,

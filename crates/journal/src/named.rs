@@ -7,6 +7,7 @@
 use std::fs::File;
 use std::io::{self, Write};
 
+use crate::failpoint::failing;
 use crate::platform;
 use crate::private::{Access, Identity, PrivateDir, PrivateError, PrivateErrorKind};
 
@@ -135,7 +136,9 @@ impl NamedFile {
             Err(NamedFault::Broken(kind)) if kind.is_no_room() => return Ok(false),
             Err(fault) => return Err(fault),
         };
-        let written = platform::check_size_limit(due).and_then(|()| file.write_all(lines));
+        let written = failing("journal.copy")
+            .and_then(|()| platform::check_size_limit(due))
+            .and_then(|()| file.write_all(lines));
         match written {
             Ok(()) => {
                 self.length = due;

@@ -13,7 +13,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
-use crate::failpoint::failpoint;
+use crate::failpoint::{failing, failpoint};
 use crate::line::GROUP_MAX_BYTES;
 use crate::platform;
 use crate::private::{Access, Identity, PrivateDir, PrivateError};
@@ -73,7 +73,8 @@ impl Segment {
         let file = dir.file(&temporary, Access::CreateNew)?;
         let end = lines.len() as u64;
         let ahead = RESERVE_BYTES + AHEAD_BYTES;
-        let written = platform::check_size_limit(end)
+        let written = failing("checkpoint.segment")
+            .and_then(|()| platform::check_size_limit(end))
             .and_then(|()| file.write_all_at(lines, 0))
             .and_then(|()| platform::pad(&file, end, ahead))
             .and_then(|()| file.sync_all())
@@ -154,7 +155,8 @@ impl Segment {
             }
         }
         failpoint("journal.before-line");
-        if let Err(error) = self.file.write_all_at(line, self.end) {
+        let written = failing("journal.line").and_then(|()| self.file.write_all_at(line, self.end));
+        if let Err(error) = written {
             if !platform::is_no_room_error(&error) {
                 return Err(WriteFault::Broken(error));
             }
@@ -165,7 +167,9 @@ impl Segment {
             });
         }
         failpoint("journal.line-written");
-        rustix::fs::fdatasync(&self.file).map_err(|errno| WriteFault::Broken(errno.into()))?;
+        failing("journal.sync")
+            .and_then(|()| Ok(rustix::fs::fdatasync(&self.file)?))
+            .map_err(WriteFault::Broken)?;
         failpoint("journal.line-synced");
         self.end += length;
         Ok(())
@@ -189,6 +193,7 @@ impl Segment {
         if wanted <= self.allocated {
             return Ok(());
         }
+        failing("journal.room")?;
         platform::pad(&self.file, self.allocated, wanted - self.allocated)?;
         self.allocated = wanted;
         Ok(())

@@ -9,7 +9,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use crate::failpoint::failpoint;
+use crate::failpoint::{failing, failpoint};
 use crate::platform;
 use crate::private::{Access, Identity, IfMissing, PrivateDir, PrivateError};
 use crate::replace::folder_and_name;
@@ -121,7 +121,8 @@ impl Spool {
         let lines = lines_of(entries)?;
         let (end, due) = (self.end, self.end + lines.len() as u64);
         self.make_room(due)?;
-        if let Err(error) = self.file.write_all_at(&lines, end) {
+        let written = failing("spool.entry").and_then(|()| self.file.write_all_at(&lines, end));
+        if let Err(error) = written {
             let undone = platform::write_nuls(&self.file, end, lines.len() as u64);
             return Err(match undone {
                 Ok(()) if platform::is_no_room_error(&error) => SpoolError::NoRoom,
@@ -129,7 +130,9 @@ impl Spool {
             });
         }
         failpoint("spool.written");
-        rustix::fs::fdatasync(&self.file).map_err(|errno| self.poison(errno.into()))?;
+        failing("spool.sync")
+            .and_then(|()| Ok(rustix::fs::fdatasync(&self.file)?))
+            .map_err(|error| self.poison(error))?;
         failpoint("spool.synced");
         self.end = due;
         self.renew_room()

@@ -29,16 +29,19 @@ pub(crate) enum Role {
     Commit,
     /// Commits groups until none fits any more, then makes room if it can, and says each step.
     Fill,
+    /// Commits three groups and says what became of each.
+    Three,
     /// Puts two replies into a spool and compacts it.
     Spool,
 }
 
 impl Role {
-    const ALL: [Self; 5] = [
+    const ALL: [Self; 6] = [
         Self::Claim,
         Self::Recover,
         Self::Commit,
         Self::Fill,
+        Self::Three,
         Self::Spool,
     ];
 
@@ -132,17 +135,29 @@ pub(crate) fn signal_that_ended(mut child: Child) -> Option<i32> {
     output.status.signal()
 }
 
+/// Runs a role with an armed fail point to its end; returns what it said.
+pub(crate) fn says(role: Role, folder: &Path, point: &str) -> Vec<String> {
+    let mut child = start(role, folder, &[(FAIL_POINT_VARIABLE, point)]);
+    drop(child.stdin.take());
+    let output = child.wait_with_output().expect("its end");
+    assert!(output.status.success(), "{point}: {output:?}");
+    said(&output.stdout)
+}
+
+fn said(output: &[u8]) -> Vec<String> {
+    let lines = BufReader::new(output).lines().map_while(Result::ok);
+    lines
+        .filter_map(|line| line.rsplit_once("said ").map(|said| said.1.to_owned()))
+        .collect()
+}
+
 /// Runs a role that has to die at a fail point; returns what it said before.
 pub(crate) fn dies_at(role: Role, folder: &Path, point: &str) -> Vec<String> {
     let mut child = start(role, folder, &[(FAIL_POINT_VARIABLE, point)]);
     drop(child.stdin.take());
     let output = child.wait_with_output().expect("its end");
     assert_eq!(output.status.signal(), Some(9), "{point}: {output:?}");
-    let said = BufReader::new(&*output.stdout)
-        .lines()
-        .map_while(Result::ok);
-    said.filter_map(|line| line.rsplit_once("said ").map(|said| said.1.to_owned()))
-        .collect()
+    said(&output.stdout)
 }
 
 fn say(what: impl std::fmt::Display) {
@@ -169,6 +184,7 @@ fn plays_its_role() {
         }
         Role::Commit => commit(&folder),
         Role::Fill => fill(&folder),
+        Role::Three => three(&folder),
         Role::Spool => spool(&folder),
     }
 }
@@ -277,4 +293,24 @@ fn fill(folder: &Path) {
         copy(folder, Path::new(&target));
     }
     say("end 0");
+}
+
+fn three(folder: &Path) {
+    let (mut journal, _) = Journal::open(folder, AT, SPEC).expect("a journal");
+    for row in 1..=3 {
+        match journal.append(AT, &[seen(row)]) {
+            Ok(Committed {
+                g,
+                room: Room::Enough,
+            }) => say(g),
+            Ok(Committed {
+                g,
+                room: Room::NoRoom,
+            }) => say(format!("{g} no-room")),
+            Err(error) if matches!(error.kind, AppendErrorKind::Io { .. }) => say("io"),
+            Err(error) if matches!(error.kind, AppendErrorKind::NoRoom) => say("no-room"),
+            Err(error) if matches!(error.kind, AppendErrorKind::Poisoned) => say("poisoned"),
+            Err(error) => say(error),
+        }
+    }
 }

@@ -11,7 +11,7 @@ fn points(role: Role) -> Vec<String> {
     let of_role = |point: &&&str| match role {
         Role::Commit => point.starts_with("journal.") || point.starts_with("checkpoint."),
         Role::Spool => point.starts_with("spool."),
-        Role::Claim | Role::Recover | Role::Fill => false,
+        Role::Claim | Role::Recover | Role::Fill | Role::Three => false,
     };
     let mut points = Vec::new();
     for point in FAIL_POINTS.iter().filter(of_role) {

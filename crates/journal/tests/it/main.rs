@@ -5,6 +5,8 @@ mod support;
 
 mod crashes;
 mod cuts;
+mod device;
+mod files;
 mod groups;
 mod locks;
 mod room;
