@@ -312,76 +312,66 @@ impl Scenario {
 }
 
 fn demo_channels() -> Vec<ChannelSpec> {
-    let channel = |name: &str, kind, topic: &str, parent: Option<&str>| ChannelSpec {
-        name: name.to_owned(),
-        kind,
-        topic: Some(topic.to_owned()).filter(|topic| !topic.is_empty()),
-        parent: parent.map(str::to_owned),
-        overwrites: Vec::new(),
-        messages: Vec::new(),
+    let said = |author: &str, text: &str| vec![(author.to_owned(), text.to_owned())];
+    let text = |name: &str, topic: &str| ChannelSpec {
+        topic: Some(topic.to_owned()),
+        ..ChannelSpec::named(name, ChannelKindSpec::Text)
     };
-    let said = |author: &str, text: &str| (author.to_owned(), text.to_owned());
-    let mut thread = channel(
-        "release notes",
-        ChannelKindSpec::Thread,
-        "",
-        Some("general"),
-    );
-    thread.messages = vec![said(
-        "Ben",
-        "Collecting what goes into the next release here.",
-    )];
-    let mut post = channel(
-        "How do I see what is queued?",
-        ChannelKindSpec::Thread,
-        "",
-        Some("questions"),
-    );
-    post.messages = vec![said(
-        "Ana",
-        "Is there a way to see which questions are still waiting for an answer?",
-    )];
-    let mut operators = channel(
-        "operators",
-        ChannelKindSpec::Text,
-        "For the people who run this server",
-        None,
-    );
-    operators.overwrites = vec![
-        OverwriteSpec {
-            target: "@everyone".to_owned(),
-            allow: Permissions::NONE,
-            deny: Permissions::VIEW_CHANNEL,
-        },
-        OverwriteSpec {
-            target: "Operators".to_owned(),
-            allow: Permissions::VIEW_CHANNEL,
-            deny: Permissions::NONE,
-        },
-        OverwriteSpec {
-            target: "Seat".to_owned(),
-            allow: Permissions::VIEW_CHANNEL,
-            deny: Permissions::NONE,
-        },
-    ];
+    let thread = |name: &str, parent: &str, messages| ChannelSpec {
+        parent: Some(parent.to_owned()),
+        messages,
+        ..ChannelSpec::named(name, ChannelKindSpec::Thread)
+    };
+    let sight = |target: &str, allow, deny| OverwriteSpec {
+        target: target.to_owned(),
+        allow,
+        deny,
+    };
+    let (view, none) = (Permissions::VIEW_CHANNEL, Permissions::NONE);
     vec![
-        channel(
+        text("general", "Talk to the seat here"),
+        thread(
+            "release notes",
             "general",
-            ChannelKindSpec::Text,
-            "Talk to the seat here",
-            None,
+            said("Ben", "Collecting what goes into the next release here."),
         ),
-        thread,
-        channel("help", ChannelKindSpec::Text, "Ask for help", None),
-        channel(
+        text("help", "Ask for help"),
+        ChannelSpec {
+            topic: Some("One post for each question".to_owned()),
+            ..ChannelSpec::named("questions", ChannelKindSpec::Forum)
+        },
+        thread(
+            "How do I see what is queued?",
             "questions",
-            ChannelKindSpec::Forum,
-            "One post for each question",
-            None,
+            said(
+                "Ana",
+                "Is there a way to see which questions still wait for an answer?",
+            ),
         ),
-        post,
-        operators,
+        ChannelSpec {
+            overwrites: vec![
+                sight("@everyone", none, view),
+                sight("Operators", view, none),
+                sight("Seat", view, none),
+            ],
+            ..text("operators", "For the people who run this server")
+        },
     ]
+}
+
+impl ChannelSpec {
+    /// An empty channel with nothing special.
+    #[must_use]
+    pub fn named(name: &str, kind: ChannelKindSpec) -> Self {
+        Self {
+            name: name.to_owned(),
+            kind,
+            topic: None,
+            parent: None,
+            overwrites: Vec::new(),
+            messages: Vec::new(),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -205,9 +205,9 @@ fn multipart_form(body: &[u8], boundary: &str) -> Result<Read, ApiError> {
         .cloned()
         .unwrap_or_default();
     let uploads = uploads.into_iter().map(|(id, mut upload)| {
-        let entry = described.iter().find(|entry| match &entry["id"] {
-            Value::String(text) => *text == id,
-            other => other.to_string() == id,
+        let entry = described.iter().find(|entry| {
+            let number = entry["id"].as_u64().map(|number| number.to_string());
+            number.as_deref().or_else(|| entry["id"].as_str()) == Some(id.as_str())
         });
         if let Some(entry) = entry {
             upload.description = entry["description"].as_str().map(str::to_owned);

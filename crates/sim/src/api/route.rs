@@ -182,9 +182,14 @@ impl Target {
 
     /// Interaction endpoints do not count for the global limit.
     pub(crate) fn global(&self) -> Global {
-        match self {
-            Self::Callback(..) | Self::Webhook(..) | Self::WebhookMessage(..) => Global::Exempt,
-            _ => Global::Counts,
+        let exempt = matches!(
+            self,
+            Self::Callback(..) | Self::Webhook(..) | Self::WebhookMessage(..)
+        );
+        if exempt {
+            Global::Exempt
+        } else {
+            Global::Counts
         }
     }
 
@@ -249,7 +254,7 @@ impl Emoji {
                 name: name.to_owned(),
             });
         }
-        let plain = text.chars().all(|c| c.is_ascii());
+        let plain = text.is_ascii();
         let fits = !text.is_empty() && text.chars().count() <= 16 && !plain;
         (fits && !text.chars().any(|c| c.is_ascii_alphabetic() || c == '%'))
             .then(|| Self::Unicode(text.to_owned()))
@@ -286,7 +291,7 @@ impl World {
         target: &Target,
         caller: Caller,
     ) -> Outcome {
-        use Method::{Delete, Get, Patch, Post, Put};
+        use Method::{Delete, Get, Patch, Post};
         match (request.method, target) {
             (Get, Target::GatewayBot) => self.gateway_bot(now, caller),
             (Get, Target::Me) => self.me(caller),
@@ -307,6 +312,20 @@ impl World {
                 self.change_channel(now, *channel, request, caller)
             }
             (Delete, Target::Channel(channel)) => self.remove_channel(now, *channel, caller),
+            _ => self.route_message(now, request, target, caller),
+        }
+    }
+
+    /// The same for messages, reactions and typing.
+    fn route_message(
+        &mut self,
+        now: Moment,
+        request: &Request,
+        target: &Target,
+        caller: Caller,
+    ) -> Outcome {
+        use Method::{Delete, Get, Patch, Post, Put};
+        match (request.method, target) {
             (Get, Target::Messages(channel)) => self.list_messages(now, *channel, request, caller),
             (Post, Target::Messages(channel)) => {
                 self.create_message(now, *channel, request, caller)
@@ -335,6 +354,20 @@ impl World {
             (Delete, Target::Reactions(channel, id)) => {
                 self.clear_reactions(now, (*channel, *id), caller)
             }
+            _ => self.route_thread(now, request, target, caller),
+        }
+    }
+
+    /// The same for threads.
+    fn route_thread(
+        &mut self,
+        now: Moment,
+        request: &Request,
+        target: &Target,
+        caller: Caller,
+    ) -> Outcome {
+        use Method::{Delete, Get, Post, Put};
+        match (request.method, target) {
             (Post, Target::Threads(channel)) => self.create_thread(now, *channel, request, caller),
             (Post, Target::MessageThreads(channel, id)) => {
                 self.create_thread_from(now, (*channel, *id), request, caller)

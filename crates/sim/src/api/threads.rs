@@ -77,9 +77,10 @@ impl World {
         kind: ChannelKind,
         caller: Caller,
     ) -> Result<(), ApiError> {
-        let wanted = match kind {
-            ChannelKind::PrivateThread => Permissions::CREATE_PRIVATE_THREADS,
-            _ => Permissions::CREATE_PUBLIC_THREADS,
+        let wanted = if kind == ChannelKind::PrivateThread {
+            Permissions::CREATE_PRIVATE_THREADS
+        } else {
+            Permissions::CREATE_PUBLIC_THREADS
         };
         self.allowed(caller.bot, parent, wanted, now).map(|_| ())
     }
@@ -129,10 +130,13 @@ impl World {
         request: &Request,
         caller: Caller,
     ) -> Outcome {
-        let kind = match self.visible(caller.bot, parent)?.kind {
-            ChannelKind::Announcement => ChannelKind::AnnouncementThread,
-            ChannelKind::Text => ChannelKind::PublicThread,
-            _ => return Err(ApiError::WRONG_CHANNEL_TYPE),
+        let parent_kind = self.visible(caller.bot, parent)?.kind;
+        let kind = if parent_kind == ChannelKind::Announcement {
+            ChannelKind::AnnouncementThread
+        } else if parent_kind == ChannelKind::Text {
+            ChannelKind::PublicThread
+        } else {
+            return Err(ApiError::WRONG_CHANNEL_TYPE);
         };
         self.allowed(caller.bot, parent, Permissions::READ_MESSAGE_HISTORY, now)?;
         self.may_open(now, parent, kind, caller)?;

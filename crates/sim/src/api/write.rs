@@ -246,18 +246,19 @@ fn read_content(form: &mut Form) -> String {
 }
 
 fn read_nonce(form: &mut Form) -> Option<Value> {
-    match form.get("nonce")?.clone() {
-        Value::String(text) if text.chars().count() > NONCE_MAX_CHARS => {
-            form.errors.length(&["nonce"], 0, NONCE_MAX_CHARS);
-            None
-        }
-        nonce @ Value::String(_) => Some(nonce),
-        Value::Number(number) if number.is_i64() || number.is_u64() => Some(Value::Number(number)),
-        _ => {
-            form.errors.wrong_type(&["nonce"], "string");
-            None
-        }
+    let nonce = form.get("nonce")?.clone();
+    if nonce
+        .as_str()
+        .is_some_and(|text| text.chars().count() > NONCE_MAX_CHARS)
+    {
+        form.errors.length(&["nonce"], 0, NONCE_MAX_CHARS);
+        return None;
     }
+    if nonce.is_string() || nonce.is_i64() || nonce.is_u64() {
+        return Some(nonce);
+    }
+    form.errors.wrong_type(&["nonce"], "string");
+    None
 }
 
 fn read_allowed_mentions(form: &mut Form, sender: Sender) -> AllowedMentions {
@@ -282,9 +283,10 @@ fn read_allowed_mentions(form: &mut Form, sender: Sender) -> AllowedMentions {
         } else {
             Everyone::Silent
         },
-        replied_user: match wish["replied_user"] {
-            Value::Bool(true) => ReplyPing::Ping,
-            _ => ReplyPing::Silent,
+        replied_user: if wish["replied_user"] == json!(true) {
+            ReplyPing::Ping
+        } else {
+            ReplyPing::Silent
         },
     }
 }

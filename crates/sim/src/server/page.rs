@@ -8,8 +8,34 @@ use hyper::{Response, StatusCode};
 
 use super::http::{Reply, full, text};
 
+const HTML: &str = "text/html; charset=utf-8";
+const CSS: &str = "text/css; charset=utf-8";
+const SCRIPT: &str = "text/javascript; charset=utf-8";
+
+/// One built-in file of the page's folder.
+macro_rules! file {
+    ($path:literal, $kind:ident, $name:literal) => {
+        ($path, $kind, include_str!(concat!("../../page/", $name)))
+    };
+}
+
 /// Path, type and content of each file.
-const FILES: &[(&str, &str, &str)] = &[];
+const FILES: &[(&str, &str, &str)] = &[
+    file!("/", HTML, "index.html"),
+    file!("/page/base.css", CSS, "base.css"),
+    file!("/page/layout.css", CSS, "layout.css"),
+    file!("/page/message.css", CSS, "message.css"),
+    file!("/page/main.js", SCRIPT, "main.js"),
+    file!("/page/dom.js", SCRIPT, "dom.js"),
+    file!("/page/control.js", SCRIPT, "control.js"),
+    file!("/page/store.js", SCRIPT, "store.js"),
+    file!("/page/markdown.js", SCRIPT, "markdown.js"),
+    file!("/page/channels.js", SCRIPT, "channels.js"),
+    file!("/page/message.js", SCRIPT, "message.js"),
+    file!("/page/conversation.js", SCRIPT, "conversation.js"),
+    file!("/page/composer.js", SCRIPT, "composer.js"),
+    file!("/page/panel.js", SCRIPT, "panel.js"),
+];
 
 /// Only the page's own files and its own connection; no inline code, no frames.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \

@@ -228,57 +228,64 @@ impl Faults {
     }
 
     pub(crate) fn on_connect(&mut self) -> Option<ConnectFault> {
-        self.take(|fault| match fault {
-            Fault::Connect { what, times } => Some((*what, times)),
-            _ => None,
+        self.take(|fault| {
+            let Fault::Connect { what, times } = fault else {
+                return None;
+            };
+            Some((*what, times))
         })
     }
 
     /// The refusal of an upgrade, if that is the next fault of a connection.
     pub(crate) fn on_upgrade(&mut self) -> Option<u16> {
-        let next = self.0.iter().find_map(|fault| match fault {
-            Fault::Connect { what, .. } => Some(*what),
-            _ => None,
+        let next = self.0.iter().find_map(|fault| {
+            let Fault::Connect { what, .. } = fault else {
+                return None;
+            };
+            Some(*what)
         });
-        match next {
-            Some(ConnectFault::Refuse { status }) => {
-                self.on_connect();
-                Some(status)
-            }
-            _ => None,
-        }
+        let Some(ConnectFault::Refuse { status }) = next else {
+            return None;
+        };
+        self.on_connect();
+        Some(status)
     }
 
     pub(crate) fn on_identify(&mut self) -> Option<GatewayFault> {
-        self.take(|fault| match fault {
-            Fault::Identify { what, times } => Some((*what, times)),
-            _ => None,
+        self.take(|fault| {
+            let Fault::Identify { what, times } = fault else {
+                return None;
+            };
+            Some((*what, times))
         })
     }
 
     pub(crate) fn on_resume(&mut self) -> Option<GatewayFault> {
-        self.take(|fault| match fault {
-            Fault::Resume { what, times } => Some((*what, times)),
-            _ => None,
+        self.take(|fault| {
+            let Fault::Resume { what, times } = fault else {
+                return None;
+            };
+            Some((*what, times))
         })
     }
 
     /// Whether this heartbeat stays without an ACK.
     pub(crate) fn on_heartbeat(&mut self) -> Option<()> {
-        self.take(|fault| match fault {
-            Fault::Heartbeat { times } => Some(((), times)),
-            _ => None,
+        self.take(|fault| {
+            let Fault::Heartbeat { times } = fault else {
+                return None;
+            };
+            Some(((), times))
         })
     }
 
     pub(crate) fn on_dispatch(&mut self, name: &str) -> Option<DispatchFault> {
-        self.take(|fault| match fault {
-            Fault::Dispatch { kind, event, times }
-                if event.as_deref().is_none_or(|event| event == name) =>
-            {
-                Some((*kind, times))
-            }
-            _ => None,
+        self.take(|fault| {
+            let Fault::Dispatch { kind, event, times } = fault else {
+                return None;
+            };
+            let fits = event.as_deref().is_none_or(|event| event == name);
+            fits.then_some((*kind, times))
         })
     }
 

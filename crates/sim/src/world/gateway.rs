@@ -64,6 +64,13 @@ pub(crate) struct Connection {
     held: Option<Dispatched>,
 }
 
+/// What op 9 says about the session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Resumable {
+    Yes,
+    No,
+}
+
 /// Whether the gateway still hears and answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Hearing {
@@ -158,14 +165,12 @@ impl World {
     /// Answers op 8 with one chunk: members whose name begins with `query`, or the given ids.
     fn member_chunk(&mut self, key: SessionKey, data: &Value) {
         let query = data["query"].as_str().unwrap_or_default().to_lowercase();
-        let wanted: Vec<Id> = match &data["user_ids"] {
-            Value::String(id) => id.parse().into_iter().collect(),
-            Value::Array(ids) => ids
-                .iter()
-                .filter_map(|id| id.as_str()?.parse().ok())
-                .collect(),
-            _ => Vec::new(),
-        };
+        let listed = data["user_ids"].as_array().cloned();
+        let listed = listed.unwrap_or_else(|| vec![data["user_ids"].clone()]);
+        let wanted: Vec<Id> = listed
+            .iter()
+            .filter_map(|id| id.as_str()?.parse().ok())
+            .collect();
         let members: Vec<Value> = self
             .members
             .keys()
@@ -270,27 +275,36 @@ impl World {
             }
             GatewayFault::Reconnect => self.say(now, id, op::RECONNECT, &Value::Null),
             GatewayFault::InvalidSession { resumable } => {
-                self.invalidate(now, id, resumable);
+                let session = if resumable {
+                    Resumable::Yes
+                } else {
+                    Resumable::No
+                };
+                self.invalidate(now, id, session);
             }
             GatewayFault::Close { code } => self.close(now, id, (code, "Asked for.")),
             GatewayFault::AskHeartbeat => self.say(now, id, op::HEARTBEAT, &Value::Null),
         }
     }
 
-    fn invalidate(&mut self, now: Moment, id: ConnectionId, resumable: impl Into<Value>) {
-        let resumable = resumable.into();
-        let session = self
+    fn invalidate(&mut self, now: Moment, id: ConnectionId, session: Resumable) {
+        let key = self
             .sessions
             .connections
             .get_mut(&id)
             .and_then(|c| c.session.take());
-        if let Some(key) = session {
-            match resumable {
-                Value::Bool(true) => self.unlink(now, key, id),
-                _ => drop(self.sessions.remove(key)),
+        if let Some(key) = key {
+            match session {
+                Resumable::Yes => self.unlink(now, key, id),
+                Resumable::No => drop(self.sessions.remove(key)),
             }
         }
-        self.say(now, id, op::INVALID_SESSION, &resumable);
+        self.say(
+            now,
+            id,
+            op::INVALID_SESSION,
+            &json!(session == Resumable::Yes),
+        );
     }
 
     /// Sends a frame that is no dispatch.

@@ -6,7 +6,7 @@
 
 use serde_json::{Value, json};
 
-use super::{ConnectionId, close};
+use super::{ConnectionId, Resumable, close};
 use crate::clock::Moment;
 use crate::view::application::application_flags;
 use crate::world::dispatch::intent;
@@ -27,7 +27,7 @@ impl World {
             return self.strike(now, id, fault);
         }
         if self.identifies_too_fast(now, app) {
-            return self.invalidate(now, id, false);
+            return self.invalidate(now, id, Resumable::No);
         }
         let used = self.identifies_used(now, app);
         if used >= self.rules.identify_total {
@@ -180,7 +180,7 @@ impl World {
             .and_then(|session| self.sessions.by_id(session));
         let session = key.and_then(|key| Some((key, self.sessions.get(key)?)));
         let Some((key, session)) = session.filter(|(_, session)| session.app == app) else {
-            return self.invalidate(now, id, false);
+            return self.invalidate(now, id, Resumable::No);
         };
         let Some(seq) = data["seq"].as_u64() else {
             return self.close(now, id, close::DECODE);
@@ -197,7 +197,7 @@ impl World {
         }
         if !whole {
             drop(self.sessions.remove(key));
-            return self.invalidate(now, id, false);
+            return self.invalidate(now, id, Resumable::No);
         }
         self.replay(now, id, key, seq);
         self.tell_page_of_bots();
