@@ -12,8 +12,11 @@ use super::{Journal, State, write_once};
 use crate::failpoint::failpoint;
 use crate::line::{self, GROUP_MAX_BYTES, RecordFault, Standing};
 use crate::named::{NamedFault, NamedFile, file_name};
-use crate::private::{PrivateError, PrivateErrorKind};
+use crate::private::PrivateError;
 use crate::segment::{Room, WriteFault};
+
+/// How many bytes of copies may wait in memory for room; then no group is taken any more.
+const BEHIND_MAX_BYTES: u64 = 16 * 1024 * 1024;
 
 /// A group that would survive a power loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,6 +78,12 @@ impl Journal {
             });
         }
         let copies = self.copies(g, at, records)?;
+        if self.behind_bytes() > BEHIND_MAX_BYTES {
+            self.renew_room()?;
+            if self.behind_bytes() > BEHIND_MAX_BYTES {
+                return Err(AppendErrorKind::NoRoom);
+            }
+        }
         self.check_in_place(copies.named.keys().copied())?;
         self.segment
             .append(group.as_bytes())
@@ -95,6 +104,13 @@ impl Journal {
         self.check_usable()
             .and_then(|()| self.renew_room())
             .map_err(|kind| AppendError { g, kind })
+    }
+
+    fn behind_bytes(&self) -> u64 {
+        self.named
+            .iter()
+            .map(|named| named.due_length() - named.length())
+            .sum()
     }
 
     pub(super) fn check_usable(&self) -> Result<(), AppendErrorKind> {
@@ -236,10 +252,7 @@ impl Journal {
         let kind = match fault {
             NamedFault::Replaced => AppendErrorKind::Replaced { path },
             NamedFault::Foreign { offset } => AppendErrorKind::Foreign { file: path, offset },
-            NamedFault::Broken(kind) => AppendErrorKind::Io {
-                path,
-                error: into_io(kind),
-            },
+            NamedFault::Broken(kind) => AppendErrorKind::Io { path, error: kind },
         };
         self.poison(kind)
     }
@@ -247,13 +260,16 @@ impl Journal {
     pub(super) fn private_fault(&mut self, error: PrivateError) -> AppendErrorKind {
         self.poison(AppendErrorKind::Io {
             path: error.path,
-            error: into_io(error.kind),
+            error: error.kind,
         })
     }
 
     fn segment_fault(&mut self, error: io::Error) -> AppendErrorKind {
         let path = self.segment_path();
-        self.poison(AppendErrorKind::Io { path, error })
+        self.poison(AppendErrorKind::Io {
+            path,
+            error: error.into(),
+        })
     }
 
     fn write_fault(&mut self, fault: WriteFault) -> AppendErrorKind {
@@ -268,13 +284,5 @@ impl Journal {
 
     fn segment_path(&self) -> PathBuf {
         self.commits.join(self.segment.name())
-    }
-}
-
-fn into_io(kind: PrivateErrorKind) -> io::Error {
-    if let PrivateErrorKind::Io(error) = kind {
-        error
-    } else {
-        io::Error::other(kind)
     }
 }

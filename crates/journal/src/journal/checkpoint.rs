@@ -11,7 +11,7 @@ use super::unsynced::UnsyncedBuffer;
 use super::write_once::OnceFolder;
 use super::{ASIDE_KEPT_COUNT, Journal, State, survey};
 use crate::failpoint::failpoint;
-use crate::line::{self, FORMAT_VERSION, Folded, Header, Standing};
+use crate::line::{self, FORMAT_VERSION, Folded, GROUP_MAX_BYTES, Header, Standing};
 use crate::named::{NamedFile, file_name};
 use crate::private::PrivateError;
 use crate::segment::{self, Room, Segment};
@@ -40,6 +40,13 @@ impl Journal {
         let outgrown = self.outgrown();
         let header = self.header(at, carry, &outgrown);
         let mut lines = line::header_line(&header);
+        if lines.len() > GROUP_MAX_BYTES {
+            let (bytes, max) = (lines.len(), GROUP_MAX_BYTES);
+            return Err(CheckpointError::Unfit(AppendErrorKind::TooLong {
+                bytes,
+                max,
+            }));
+        }
         for (log, json) in restated {
             let record = std::iter::once((log.as_ref(), json.as_ref()));
             let g = self.next_group.saturating_sub(1);

@@ -2,11 +2,10 @@
 //!
 //! In: nothing. Out: error types. Never: a full disk under any other name.
 
-use std::io;
 use std::path::PathBuf;
 
 use crate::line::RecordFault;
-use crate::private::PrivateError;
+use crate::private::{PrivateError, PrivateErrorKind};
 
 /// The journal cannot be opened. Nothing was written unless the kind says otherwise.
 #[derive(Debug, thiserror::Error)]
@@ -148,9 +147,9 @@ pub enum AppendErrorKind {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// What the system said: a full disk, a read-only one, a refusal and a fault each by name.
         #[source]
-        error: io::Error,
+        error: PrivateErrorKind,
     },
     /// An earlier failure closed the journal.
     #[error("the journal was closed by an earlier failure")]
@@ -163,7 +162,7 @@ pub enum CheckpointError {
     /// Neither the named files nor a new segment may grow. Try again when there is room.
     #[error("no room for a checkpoint")]
     NoRoom,
-    /// A restated record or the time is not fit to be written; nothing was.
+    /// A restated record, the carry or the time is not fit to be written; nothing was.
     #[error("the checkpoint cannot be written")]
     Unfit(#[source] AppendErrorKind),
     /// Something failed in the middle; the journal is closed, and the next start sorts it out.

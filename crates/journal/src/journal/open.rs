@@ -122,12 +122,12 @@ impl Journal {
         Ok((journal, survey.recovered))
     }
 
+    /// What renewing the room can answer, as an answer to opening.
     fn open_fault(&self, kind: AppendErrorKind) -> OpenErrorKind {
-        let error = std::io::Error::other(kind);
-        OpenErrorKind::Private(PrivateError::new(
-            self.dir.path(),
-            PrivateErrorKind::Io(error),
-        ))
+        if let AppendErrorKind::Io { path, error } = kind {
+            return PrivateError { path, kind: error }.into();
+        }
+        PrivateError::new(self.dir.path(), std::io::Error::other(kind)).into()
     }
 }
 

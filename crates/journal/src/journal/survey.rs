@@ -12,13 +12,13 @@ use super::whole;
 use super::write_once::{self, OnceFile};
 use super::{COMMITS_FOLDER, JournalSpec};
 use crate::line::{self, Folded};
-use crate::private::{PrivateDir, PrivateError, PrivateErrorKind};
+use crate::private::{PrivateDir, PrivateError};
 use crate::segment::{self, Contents, ReadFault};
 
 /// Longest segment that is read, in bytes.
 const SEGMENT_READ_MAX_BYTES: u64 = 512 * 1024 * 1024;
 
-/// How often a peek tries again when a checkpoint removes the segment under it.
+/// How often a peek tries again when the writer changes the segment under it.
 const PEEK_ATTEMPTS_COUNT: usize = 5;
 
 /// Everything that opening needs to know.
@@ -85,14 +85,13 @@ pub(super) fn peek(
             Some(commits) => find_segment(commits, spec),
             None => Ok(FoundSegments::default()),
         };
-        let is_missing = matches!(
-            &found,
-            Err(OpenErrorKind::Private(PrivateError {
-                kind: PrivateErrorKind::Missing,
-                ..
-            }))
-        );
-        if is_missing && attempt < PEEK_ATTEMPTS_COUNT {
+        // A checkpoint removes the segment under us, or a group is written while we read past it.
+        let may_pass = match &found {
+            Err(OpenErrorKind::Private(error)) => error.is_missing(),
+            Err(OpenErrorKind::Damaged { .. }) => true,
+            _ => false,
+        };
+        if may_pass && attempt < PEEK_ATTEMPTS_COUNT {
             attempt += 1;
             continue;
         }

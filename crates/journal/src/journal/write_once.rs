@@ -206,10 +206,7 @@ impl Journal {
             Ok(Found::Nothing | Found::Unfinished) => Ok(Some(file)),
             Ok(Found::Same) => Ok(None),
             Ok(Found::Other) => Err(taken(&file)),
-            Err(error) => Err(AppendErrorKind::Io {
-                path: error.path.clone(),
-                error: std::io::Error::other(error),
-            }),
+            Err(PrivateError { path, kind }) => Err(AppendErrorKind::Io { path, error: kind }),
         }
     }
 }

@@ -199,7 +199,10 @@ fn braked(brakes: &Brakes) -> LockError {
 fn is_clearable(dir: &PrivateDir) -> Result<Cleared, LockError> {
     let state = inspect_in(dir);
     match verdict(Action::Clear, &state) {
-        Verdict::Go => Ok(Cleared::Lock),
+        Verdict::Go => match foreign_entry(dir)? {
+            Some(name) => Err(LockError::ForeignEntry(name)),
+            None => Ok(Cleared::Lock),
+        },
         Verdict::NothingThere => Ok(Cleared::NothingThere),
         verdict @ (Verdict::UnlockFirst
         | Verdict::OwnerRuns
@@ -215,9 +218,6 @@ fn clear(dir: &PrivateDir) -> Result<Cleared, LockError> {
     }
     let lock = dir.sub_of_any_mode(LOCK_FOLDER)?;
     let names = lock.names()?;
-    if let Some(foreign) = names.iter().find(|name| !is_ours(name)) {
-        return Err(LockError::ForeignEntry(foreign.clone()));
-    }
     // The record last: until then the lock says whose it was.
     for name in names.iter().filter(|name| *name != OWNER_FILE) {
         lock.remove(name)?;
@@ -228,6 +228,12 @@ fn clear(dir: &PrivateDir) -> Result<Cleared, LockError> {
         .map_err(|errno| PrivateError::new(lock.path(), errno))?;
     dir.sync()?;
     Ok(Cleared::Lock)
+}
+
+/// Something in the lock that nobody of us put there.
+fn foreign_entry(dir: &PrivateDir) -> Result<Option<String>, PrivateError> {
+    let lock = dir.sub_of_any_mode(LOCK_FOLDER)?;
+    Ok(lock.names()?.into_iter().find(|name| !is_ours(name)))
 }
 
 /// The record, and what a start that was interrupted while it wrote one left.

@@ -29,6 +29,8 @@ pub(crate) enum Role {
     Commit,
     /// Commits groups until none fits any more, then makes room if it can, and says each step.
     Fill,
+    /// Commits groups and makes checkpoints until it is killed; says each group.
+    Endless,
     /// Commits three groups and says what became of each.
     Three,
     /// Puts two replies into a spool and compacts it.
@@ -36,12 +38,13 @@ pub(crate) enum Role {
 }
 
 impl Role {
-    const ALL: [Self; 6] = [
+    const ALL: [Self; 7] = [
         Self::Claim,
         Self::Recover,
         Self::Commit,
         Self::Fill,
         Self::Three,
+        Self::Endless,
         Self::Spool,
     ];
 
@@ -144,7 +147,7 @@ pub(crate) fn says(role: Role, folder: &Path, point: &str) -> Vec<String> {
     said(&output.stdout)
 }
 
-fn said(output: &[u8]) -> Vec<String> {
+pub(crate) fn said(output: &[u8]) -> Vec<String> {
     let lines = BufReader::new(output).lines().map_while(Result::ok);
     lines
         .filter_map(|line| line.rsplit_once("said ").map(|said| said.1.to_owned()))
@@ -185,6 +188,7 @@ fn plays_its_role() {
         Role::Commit => commit(&folder),
         Role::Fill => fill(&folder),
         Role::Three => three(&folder),
+        Role::Endless => endless(&folder),
         Role::Spool => spool(&folder),
     }
 }
@@ -311,6 +315,21 @@ fn three(folder: &Path) {
             Err(error) if matches!(error.kind, AppendErrorKind::NoRoom) => say("no-room"),
             Err(error) if matches!(error.kind, AppendErrorKind::Poisoned) => say("poisoned"),
             Err(error) => say(error),
+        }
+    }
+}
+
+fn endless(folder: &Path) {
+    let (mut journal, _) = Journal::open(folder, AT, SPEC).expect("a journal");
+    loop {
+        let row = journal.next_group();
+        let group = [seen(row), queued(row), turn(row, "ok"), dropped(row)];
+        let committed = journal.append(AT, &group).expect("a group");
+        say(committed.g);
+        if committed.g % 5 == 0 {
+            journal
+                .checkpoint(AT, &json!(committed.g), &[queued(row)])
+                .expect("a checkpoint");
         }
     }
 }

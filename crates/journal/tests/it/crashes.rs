@@ -11,7 +11,7 @@ fn points(role: Role) -> Vec<String> {
     let of_role = |point: &&&str| match role {
         Role::Commit => point.starts_with("journal.") || point.starts_with("checkpoint."),
         Role::Spool => point.starts_with("spool."),
-        Role::Claim | Role::Recover | Role::Fill | Role::Three => false,
+        Role::Claim | Role::Recover | Role::Fill | Role::Three | Role::Endless => false,
     };
     let mut points = Vec::new();
     for point in FAIL_POINTS.iter().filter(of_role) {
@@ -86,6 +86,35 @@ fn a_group_that_was_acknowledged_is_there_after_a_crash_at_any_step() {
             "{point}"
         );
         assert!(place.segment().exists(), "{point}: one segment");
+    }
+}
+
+#[test]
+fn a_process_killed_at_any_moment_loses_nothing_that_it_acknowledged() {
+    let place = Place::new();
+    let mut acknowledged = 0;
+    for round in 0..25_u64 {
+        let mut writer = child::start(Role::Endless, &place.folder(), &[]);
+        // Somewhere in the middle of a group or of a checkpoint; the seed is the round.
+        for _ in 0..=(round * 7919 % 31) {
+            let said = child::line(&mut writer).parse();
+            acknowledged = said.expect("a group's number");
+        }
+        writer.kill().expect("a kill");
+        // What it said before it died and nobody read yet counts as well.
+        let output = writer.wait_with_output().expect("its end");
+        let late = child::said(&output.stdout)
+            .last()
+            .and_then(|said| said.parse().ok());
+        acknowledged = late.unwrap_or(acknowledged);
+        let (journal, back) = place.open();
+        let last = back.next_group - 1;
+        assert!(
+            last == acknowledged || last == acknowledged + 1,
+            "{last} {acknowledged}"
+        );
+        let ids = journal.scan_ids("inbox", "row").expect("ids");
+        assert_eq!(ids, (1..=last).collect::<Vec<_>>(), "round {round}");
     }
 }
 

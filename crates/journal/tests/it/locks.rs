@@ -5,6 +5,7 @@ use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use guildhall_journal::lock::{
     ClaimError, Cleared, LockError, LockState, Owner, OwnerSignal, RunLock, Verdict, inspect,
@@ -397,6 +398,34 @@ fn an_interrupted_claim_leaves_a_lock_that_is_cleared() {
         );
         RunLock::claim(&place.folder(), &brakes, &Owner::current()).expect("a claim");
     }
+}
+
+#[test]
+fn a_killed_owner_is_dead_at_once_and_one_supervised_start_recovers() {
+    let place = Place::new();
+    let brakes = brakes(&place);
+    let mut owner = child::start(Role::Claim, &place.folder(), &[]);
+    assert_eq!(child::line(&mut owner), "won");
+    let refused = recover(&place.folder(), &brakes);
+    assert!(
+        matches!(
+            refused,
+            Err(LockError::Refused {
+                verdict: Verdict::OwnerRuns,
+                ..
+            })
+        ),
+        "{refused:?}"
+    );
+    owner.kill().expect("a kill");
+    // Its parent, which is us, has not collected it: it ends some time after the signal.
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while !matches!(recover(&place.folder(), &brakes), Ok(Cleared::Lock)) {
+        assert!(Instant::now() < deadline, "{:?}", inspect(&place.folder()));
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    RunLock::claim(&place.folder(), &brakes, &Owner::current()).expect("a claim");
+    owner.wait().expect("its end");
 }
 
 #[test]
