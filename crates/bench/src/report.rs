@@ -24,6 +24,16 @@ impl Sample {
         sorted.get(at).copied().unwrap_or_default()
     }
 
+    /// Medians of the first and of the last quarter: what grows with age shows here.
+    pub(crate) fn ends(&self) -> (Duration, Duration) {
+        let quarter = self.0.len() / 4;
+        let median = |part: &[Duration]| Self(part.to_vec()).median();
+        (
+            median(&self.0[..quarter]),
+            median(&self.0[self.0.len() - quarter..]),
+        )
+    }
+
     /// The middle one.
     pub(crate) fn median(&self) -> Duration {
         self.percentile(50)
@@ -176,6 +186,18 @@ mod tests {
         assert_eq!(sample.median(), Duration::from_millis(51));
         assert_eq!(sample.percentile(95), Duration::from_millis(96));
         assert_eq!(sample.percentile(100), Duration::from_millis(100));
+    }
+
+    #[test]
+    fn what_grows_with_age_shows_at_the_ends() {
+        let mut sample = Sample::default();
+        for micros in 1..=8 {
+            sample.add(Duration::from_micros(micros));
+        }
+        assert_eq!(
+            sample.ends(),
+            (Duration::from_micros(2), Duration::from_micros(8))
+        );
     }
 
     #[test]

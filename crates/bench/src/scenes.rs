@@ -6,7 +6,7 @@ use crate::{
     Args, Failure,
     fake::{Fake, What},
     floors::Floors,
-    report::{Aim, Row, Sample, Table},
+    report::{Aim, Row, Sample, Table, shown},
     seat::{Seat, data_root},
     shapes,
 };
@@ -108,6 +108,8 @@ async fn steady(
     let floor = ("append + POST", append + post);
     table.time("frame to prompt", &to_prompt, floor, 1.5);
     table.time("answer to POST", &to_post, floor, 1.5);
+    drift(table, "frame to prompt, by age", &to_prompt);
+    drift(table, "answer to POST, by age", &to_post);
     flood(args, fake, seat, floors, &mut sequence, table).await?;
     let per_turn = millis(spent) / args.turns as f64;
     absolute(
@@ -133,6 +135,18 @@ async fn steady(
         aim: Aim::AtMost(1.5),
     });
     Ok(())
+}
+
+/// The last quarter of the turns beside the first.
+fn drift(table: &mut Table, what: &'static str, sample: &Sample) {
+    let (first, last) = sample.ends();
+    table.row(Row {
+        what,
+        figure: shown(last),
+        beside: format!("first quarter {}", shown(first)),
+        ratio: last.as_secs_f64() / first.as_secs_f64().max(f64::MIN_POSITIVE),
+        aim: Aim::AtMost(1.25),
+    });
 }
 
 struct Turns {
