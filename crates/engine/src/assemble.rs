@@ -26,6 +26,8 @@ pub struct EngineParts {
     pub offered_tools: Vec<String>,
     /// What a provider's tokens cost; absent: cost is not counted.
     pub price: Option<Price>,
+    /// How long a provider is waited for.
+    pub timing: Timing,
 }
 
 impl EngineParts {
@@ -39,6 +41,7 @@ impl EngineParts {
             practice_delay: Duration::ZERO,
             offered_tools: Vec::new(),
             price: None,
+            timing: Timing::default(),
         }
     }
 }
@@ -65,10 +68,10 @@ pub enum EngineError {
         name: String,
     },
     /// The key file.
-    #[error("engine.keyFile: {0}")]
+    #[error("engine.keyFile cannot be used")]
     KeyFile(#[from] SecretError),
     /// The settings do not fit the provider.
-    #[error("engine: {0}")]
+    #[error(transparent)]
     Native(#[from] NativeError),
 }
 
@@ -156,7 +159,7 @@ fn native(config: &EngineConfig, parts: EngineParts) -> Result<Native, EngineErr
         key,
         price: parts.price,
         offered_tools: parts.offered_tools,
-        timing: Timing::default(),
+        timing: parts.timing,
         transcript_tokens: TRANSCRIPT_TOKENS,
     })?)
 }

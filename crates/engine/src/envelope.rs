@@ -5,9 +5,6 @@
 
 use std::collections::BTreeMap;
 
-/// The first characters of an envelope, as the connector writes them.
-pub(crate) const ENVELOPE_OPENS: &str = "[guildhall ";
-
 /// The fields of one envelope line, `key="value"` each.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Envelope(BTreeMap<String, String>);

@@ -109,6 +109,9 @@ impl RawCall {
     }
 }
 
+/// How many places of one kind are looked at: an answer of nothing but marks must not cost seconds.
+const PLACES_MAX: usize = 100;
+
 /// Finds a call of an offered tool in an answer. With no tool offered there is none.
 pub(crate) fn raw_call(text: &str, offered: &[String]) -> Option<RawCall> {
     if offered.is_empty() {
@@ -262,13 +265,15 @@ fn named_tag<'a>(talk: &str, offered: &'a [String]) -> Option<(Dialect, &'a str)
 fn json_in<'a>(talk: &str, offered: &'a [String]) -> Option<(Dialect, &'a str)> {
     let mut at = 0;
     let mut after_blank = true;
+    let mut tried = 0;
     for line in talk.split_inclusive('\n') {
         let start = line.trim_start();
-        if after_blank
-            && start.starts_with(['{', '['])
-            && let Some(tool) = first_json(&talk[at..]).and_then(|v| call::of_json(&v, offered))
-        {
-            return Some((Dialect::Json, tool));
+        if after_blank && start.starts_with(['{', '[']) {
+            tried += 1;
+            let called = first_json(&talk[at..]).and_then(|value| call::of_json(&value, offered));
+            if called.is_some() || tried == PLACES_MAX {
+                return called.map(|tool| (Dialect::Json, tool));
+            }
         }
         after_blank = start.is_empty();
         at += line.len();

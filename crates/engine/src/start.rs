@@ -157,3 +157,79 @@ async fn carry_out(
     }
     signs.line().end(finished.outcome, finished.tools);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc;
+
+    fn reported() -> (Report, mpsc::Receiver<RunEvent>) {
+        let (sender, events) = mpsc::channel();
+        (Box::new(move |event| drop(sender.send(event))), events)
+    }
+
+    fn outcomes(events: &mpsc::Receiver<RunEvent>) -> Vec<RunOutcome> {
+        let ends = events.try_iter().filter_map(|event| match event {
+            RunEvent::Ended(ended) => Some(ended.outcome),
+            RunEvent::Progress(_) => None,
+        });
+        ends.collect()
+    }
+
+    async fn settled(events: &mpsc::Receiver<RunEvent>) -> Vec<RunOutcome> {
+        let mut ends = Vec::new();
+        while ends.is_empty() {
+            tokio::task::yield_now().await;
+            ends = outcomes(events);
+        }
+        ends.extend(outcomes(events));
+        ends
+    }
+
+    #[tokio::test]
+    async fn work_that_panics_ends_its_run_once() {
+        let (report, events) = reported();
+        let _handle = start(report, |_| async { panic!("on purpose") });
+        let died = RunOutcome::Failed(RunFailure::EngineDied);
+        assert_eq!(settled(&events).await, [died]);
+    }
+
+    #[tokio::test]
+    async fn what_a_run_has_cost_is_told_however_it_ends() {
+        let (report, events) = reported();
+        let mut handle = start(report, |signs| async move {
+            signs.engine_turn();
+            signs.spend(Usage {
+                input_tokens: 5,
+                ..Usage::default()
+            });
+            signs.progress(Progress::Text);
+            std::future::pending().await
+        });
+        while events.try_recv().is_err() {
+            tokio::task::yield_now().await;
+        }
+        handle.abort();
+        let ended = loop {
+            tokio::task::yield_now().await;
+            if let Ok(RunEvent::Ended(ended)) = events.try_recv() {
+                break *ended;
+            }
+        };
+        assert_eq!(ended.outcome, RunOutcome::Aborted);
+        assert_eq!((ended.usage.input_tokens, ended.engine_turns), (5, 1));
+    }
+
+    #[test]
+    fn a_runtime_that_goes_away_ends_its_runs() {
+        let (report, events) = reported();
+        let runtime = tokio::runtime::Builder::new_current_thread().build();
+        let runtime = runtime.expect("a runtime");
+        let handle = runtime.block_on(async { start(report, |_| std::future::pending()) });
+        drop(runtime);
+        let died = RunOutcome::Failed(RunFailure::EngineDied);
+        assert_eq!(outcomes(&events), [died]);
+        drop(handle);
+        assert_eq!(outcomes(&events), []);
+    }
+}

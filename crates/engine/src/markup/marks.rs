@@ -6,7 +6,7 @@
 //! Sources: the chat templates that models are published with, and the tool parsers of servers that
 //! run them.
 
-use super::{Dialect, call};
+use super::{Dialect, PLACES_MAX, call};
 
 /// Marks in lower case; the more exact one of a pair comes first.
 const MARKS: [(&str, Dialect); 33] = [
@@ -76,7 +76,7 @@ pub(super) fn find<'a>(talk: &str, offered: &'a [String]) -> Option<(Dialect, &'
 }
 
 fn places<'t>(text: &'t str, mark: &'t str) -> impl Iterator<Item = usize> + 't {
-    text.match_indices(mark).map(|(at, _)| at)
+    text.match_indices(mark).map(|(at, _)| at).take(PLACES_MAX)
 }
 
 /// Whether a tag was opened right before: `<`, and at most a prefix such as `ns:`.

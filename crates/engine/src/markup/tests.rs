@@ -266,3 +266,18 @@ fn the_record_names_the_tool_and_the_dialect() {
         ("read", "refused", Some("raw-tool-call-bracket"))
     );
 }
+
+#[test]
+fn an_answer_of_nothing_but_marks_is_looked_at_within_a_bound() {
+    for piece in [
+        "<tool_call>{",
+        "{\"a\": \"\n\n",
+        "[\n\n",
+        "`",
+        "invoke name=",
+        "[tool:",
+    ] {
+        let text = piece.repeat(200_000 / piece.len());
+        assert_eq!(found(&text), None, "{piece}");
+    }
+}

@@ -2,7 +2,8 @@
 //!
 //! In: the text of a whole answer. Out: the text for people. Never: a change inside a code fence.
 
-use crate::{envelope::ENVELOPE_OPENS, fence::Fence};
+use crate::fence::Fence;
+use guildhall_connector::prompt::ENVELOPE_OPENS;
 
 /// Takes out what is not for people.
 pub(super) fn tidy(text: &str) -> String {
