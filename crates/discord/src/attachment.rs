@@ -9,6 +9,7 @@ use crate::{
     net::Dialer,
 };
 use hyper::{HeaderMap, Method, header};
+use std::time::Duration;
 
 /// Largest text that is read, in bytes.
 pub const TEXT_ATTACHMENT_MAX_BYTES: usize = 64 * 1024;
@@ -45,8 +46,13 @@ pub(crate) fn place(url: &str, reach: Reach) -> Option<(Target, String)> {
     (cdn || local).then_some((target, path))
 }
 
-/// Reads a text attachment within the exchange's deadline.
-pub(crate) async fn fetch(dialer: &Dialer, url: &str, reach: Reach) -> Result<String, TextFault> {
+/// Reads a text attachment.
+pub(crate) async fn fetch(
+    dialer: &Dialer,
+    url: &str,
+    reach: Reach,
+    within: Duration,
+) -> Result<String, TextFault> {
     let (target, path) = place(url, reach).ok_or(TextFault::ForeignHost)?;
     let mut headers = HeaderMap::new();
     headers.insert(header::USER_AGENT, crate::rest::user_agent());
@@ -56,6 +62,7 @@ pub(crate) async fn fetch(dialer: &Dialer, url: &str, reach: Reach) -> Result<St
         headers,
         body: bytes::Bytes::new(),
         body_cap: TEXT_ATTACHMENT_MAX_BYTES,
+        within,
     };
     let pool = Pool::new(target, dialer.clone());
     let answer = pool

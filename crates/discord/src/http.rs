@@ -22,8 +22,6 @@ use std::{
 };
 use tokio::time::{Instant, timeout, timeout_at};
 
-/// One exchange from the first byte written to the last byte of the body read.
-pub const EXCHANGE_DEADLINE: Duration = Duration::from_secs(15);
 /// Connecting, part of the exchange. Shorter, so that a connect that hangs is told from an answer
 /// that never came.
 const CONNECT_DEADLINE: Duration = Duration::from_secs(10);
@@ -42,6 +40,8 @@ pub(crate) struct Outgoing {
     pub(crate) body: Bytes,
     /// Largest answer that is read, in bytes.
     pub(crate) body_cap: usize,
+    /// The whole exchange, from connecting to the last byte of the body.
+    pub(crate) within: Duration,
 }
 
 /// An answer that was read.
@@ -113,7 +113,7 @@ impl Pool {
     /// # Cancel safety
     /// A dropped future closes its connection; whether the request was read is then unknown.
     pub(crate) async fn exchange(&self, outgoing: Outgoing) -> Result<Answer, Loss> {
-        let deadline = Instant::now() + EXCHANGE_DEADLINE;
+        let deadline = Instant::now() + outgoing.within;
         let body_cap = outgoing.body_cap;
         let mut request = self.request(outgoing);
         while let Some(mut sender) = self.take_idle() {

@@ -5,6 +5,7 @@
 //! that may go out twice, a token beyond Discord and loopback, a word of a message in a log.
 
 mod attachment;
+pub mod check; // what an operator asks before the first run
 pub mod gateway; // the session: what happens on Discord, in order
 mod interaction;
 mod place;
@@ -19,7 +20,6 @@ mod wire;
 
 pub use address::{ApiBase, BadOrigin};
 pub use attachment::{TEXT_ATTACHMENT_MAX_BYTES, TextFault};
-pub use http::EXCHANGE_DEADLINE;
 pub use interaction::{InteractionId, Pressed};
 pub use net::DialFault;
 pub use place::{

@@ -22,7 +22,7 @@ use super::{
     session::{IDENTIFIES_RESERVE, IdentifyBudget, Ledger, Session, SessionState},
 };
 use crate::{
-    address::{GatewayAddress, Reach},
+    address::{ApiBase, GatewayAddress, Reach},
     net::DialFault,
     rest::GatewayBot,
     said::Lens,
@@ -60,6 +60,17 @@ pub struct Settings {
     pub bot: UserId,
     /// How far a gateway's address may reach.
     pub(crate) reach: Reach,
+}
+
+impl Settings {
+    /// The settings of `bot` at `base`.
+    #[must_use]
+    pub fn new(bot: UserId, base: &ApiBase) -> Self {
+        Self {
+            bot,
+            reach: base.reach(),
+        }
+    }
 }
 
 /// What comes in.

@@ -39,14 +39,31 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 
-/// How long a call waits by itself for limits and for requests before it.
-pub const PATIENCE: Duration = Duration::from_secs(10);
 /// Exchanges of one call: a 429 says for certain that nothing was done, so the call may go again.
 const EXCHANGES_PER_CALL: u32 = 3;
 /// Largest answer that is read, in bytes: a server's list of channels is some hundred kilobytes.
 const ANSWER_MAX_BYTES: usize = 8 * 1024 * 1024;
 /// How long a caller should stay away when its bucket is busy.
 const BUSY_RETRY: Duration = Duration::from_secs(1);
+
+/// How long a call may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Deadlines {
+    /// One exchange, from connecting to the last byte of the body.
+    pub exchange: Duration,
+    /// What a call waits by itself for limits and for requests before it.
+    pub patience: Duration,
+}
+
+impl Default for Deadlines {
+    /// 15 seconds for an exchange, 10 for limits.
+    fn default() -> Self {
+        Self {
+            exchange: Duration::from_secs(15),
+            patience: Duration::from_secs(10),
+        }
+    }
+}
 
 /// The REST client of one bot. A clone is another handle on the same limits and connections.
 #[derive(Clone)]
@@ -60,6 +77,7 @@ struct Inner {
     reach: Reach,
     token: Token,
     bot: UserId,
+    deadlines: Deadlines,
     limiter: Mutex<Limiter>,
     changed: Notify,
     started: Instant,
@@ -88,6 +106,12 @@ impl Rest {
     /// A client of `bot` at `base`. Nothing is sent yet.
     #[must_use]
     pub fn new(base: &ApiBase, token: Token, bot: UserId) -> Self {
+        Self::with_deadlines(base, token, bot, Deadlines::default())
+    }
+
+    /// The same with other deadlines.
+    #[must_use]
+    pub fn with_deadlines(base: &ApiBase, token: Token, bot: UserId, deadlines: Deadlines) -> Self {
         let dialer = Dialer::new();
         Self {
             inner: Arc::new(Inner {
@@ -96,6 +120,7 @@ impl Rest {
                 reach: base.reach(),
                 token,
                 bot,
+                deadlines,
                 limiter: Mutex::new(Limiter::default()),
                 changed: Notify::new(),
                 started: Instant::now(),
@@ -128,7 +153,8 @@ impl Rest {
     /// # Cancel safety
     /// A dropped future closes its connection.
     pub async fn fetch_text_attachment(&self, url: &str) -> Result<String, TextFault> {
-        attachment::fetch(&self.inner.dialer, url, self.inner.reach).await
+        let within = self.inner.deadlines.exchange;
+        attachment::fetch(&self.inner.dialer, url, self.inner.reach, within).await
     }
 
     pub(crate) fn lens(&self) -> Lens {
@@ -179,7 +205,7 @@ impl Rest {
     }
 
     async fn send(&self, route: Route) -> Outcome<Answer> {
-        let patience = Instant::now() + PATIENCE;
+        let patience = Instant::now() + self.inner.deadlines.patience;
         let mut exchanges = 0;
         loop {
             let Some(entry) = self.limiter().enter(route.key) else {
@@ -277,6 +303,7 @@ impl Rest {
             headers,
             body: route.body.clone(),
             body_cap: ANSWER_MAX_BYTES,
+            within: self.inner.deadlines.exchange,
         };
         self.inner.pool.exchange(outgoing).await
     }

@@ -9,7 +9,10 @@ use guildhall_discord::gateway::{
 };
 use serde_json::json;
 
-async fn connected(gateway: &Gateway, state: SessionState) -> (Api, Handle, EventStream) {
+pub(crate) async fn connected(
+    gateway: &Gateway,
+    state: SessionState,
+) -> (Api, Handle, EventStream) {
     let url = gateway.url().to_owned();
     let api = Api::start(move |_| Answer::ok(gateway_bot(&url))).await;
     let config = GatewayConfig {
@@ -23,7 +26,7 @@ async fn connected(gateway: &Gateway, state: SessionState) -> (Api, Handle, Even
     (api, handle, events)
 }
 
-async fn next(events: &mut EventStream) -> Event {
+pub(crate) async fn next(events: &mut EventStream) -> Event {
     let event = tokio::time::timeout(PATIENCE, events.next()).await;
     event.expect("an event in time").expect("the gateway runs")
 }

@@ -1,5 +1,12 @@
 //! The client against a scripted fake on loopback: every fault is played, every request is kept.
 
 mod fake;
-mod link;
-mod posts;
+
+mod attachments; // files that are read, and files that are not
+mod checks; // what `check` reads, and the one login
+mod contract; // every request against Discord's own description
+mod faults; // the gateway's faults on real sockets
+mod limits; // rate limits, order, concurrency
+mod link; // the gateway when all is well
+mod posts; // posting, and how it ends
+mod throughput; // a measurement

@@ -1,6 +1,6 @@
 //! Posting: what goes out, and what is said about how it ended.
 
-use crate::fake::{Answer, Api, BOT, HALL, client, hall, message, message_id};
+use crate::fake::{Answer, Api, BOT, HALL, client, hall, hasty_client, message, message_id};
 use guildhall_discord::rest::{
     Content, Nonce, NotSentWhy, Outcome, Posted, Reason, Refused, Reply, UnknownWhy,
 };
@@ -134,4 +134,113 @@ async fn a_port_where_nobody_listens_means_that_nothing_was_sent() {
         panic!("nobody listens");
     };
     assert!(matches!(not_sent.why, NotSentWhy::NoConnection(_)));
+}
+
+#[tokio::test]
+async fn one_deadline_stands_over_the_whole_exchange() {
+    let cases: [Case; 5] = [
+        (
+            "no answer",
+            || Answer::Silence,
+            Outcome::Unknown(UnknownWhy::TimedOut),
+        ),
+        (
+            "success without its body",
+            || Answer::HeadOnly(200),
+            Outcome::Unknown(UnknownWhy::Unreadable),
+        ),
+        (
+            "server error without its body",
+            || Answer::HeadOnly(503),
+            Outcome::Unknown(UnknownWhy::Server(503)),
+        ),
+        (
+            "refusal without its body",
+            || Answer::HeadOnly(404),
+            Outcome::Refused(Refused {
+                status: 404,
+                code: 0,
+                reason: Reason::UnknownOther,
+            }),
+        ),
+        (
+            "no content",
+            || Answer::Empty(200),
+            Outcome::Unknown(UnknownWhy::Unreadable),
+        ),
+    ];
+    for (name, answer, want) in cases {
+        let api = Api::start(move |_| answer()).await;
+        let nonce = Nonce::parse("nonce-1").expect("a nonce");
+        let rest = hasty_client(&api);
+        let got = rest
+            .create_message(hall(), Content::text("x"), &nonce, Reply::No)
+            .await;
+        let got = match got {
+            Outcome::Done(_) => Outcome::Done(()),
+            Outcome::Refused(no) => Outcome::Refused(no),
+            Outcome::NotSent(no) => Outcome::NotSent(no),
+            Outcome::Unknown(why) => Outcome::Unknown(why),
+        };
+        assert_eq!((got, api.asked().len()), (want, 1), "{name}");
+    }
+}
+
+#[tokio::test]
+async fn a_reply_that_cannot_be_one_is_posted_without_its_reference() {
+    let unknown = || {
+        let fault = json!({ "_errors": [{ "code": "MESSAGE_REFERENCE_UNKNOWN_MESSAGE" }] });
+        let body = json!({ "code": 50_035, "errors": { "message_reference": fault } });
+        Answer::Json(400, body, Vec::new())
+    };
+    let no_history = || Answer::failure(400, 160_002);
+    for refusal in [unknown as fn() -> Answer, no_history] {
+        let api = Api::start(move |asked| {
+            if asked.json().get("message_reference").is_some() {
+                refusal()
+            } else {
+                Answer::ok(own(9, "hello", "nonce-1"))
+            }
+        })
+        .await;
+        assert!(matches!(post(&api).await, Outcome::Done(_)));
+        let asked = api.asked();
+        assert_eq!(asked.len(), 2);
+        assert_eq!(asked[0].json()["nonce"], asked[1].json()["nonce"]);
+    }
+    // Other refusals of the same status are what they are.
+    let api = Api::start(|_| Answer::failure(400, 50_006)).await;
+    assert!(matches!(post(&api).await, Outcome::Refused(no) if no.reason == Reason::Empty));
+    assert_eq!(api.asked().len(), 1);
+}
+
+#[tokio::test]
+async fn a_repeats_answer_tells_which_message_stands_there() {
+    let mut earlier = own(8, "another text", "nonce-1");
+    earlier["channel_id"] = json!("999");
+    let api = Api::start(move |_| Answer::ok(earlier.clone())).await;
+    let Outcome::Done(posted) = post(&api).await else {
+        panic!("it was answered");
+    };
+    assert_ne!(posted.channel, hall());
+    assert_eq!(
+        posted.said.expect("an author").text.as_str(),
+        "another text"
+    );
+}
+
+#[tokio::test]
+async fn connections_are_kept_and_discords_clock_is_heard() {
+    let date = "Mon, 30 Nov 2026 21:04:48 GMT";
+    let api =
+        Api::start(move |_| Answer::Page(204, "", String::new(), vec![("date", date.to_owned())]))
+            .await;
+    let rest = client(&api);
+    assert_eq!(rest.server_time(), None);
+    for _ in 0..3 {
+        assert_eq!(rest.typing(hall()).await, Outcome::Done(()));
+    }
+    let heard = rest.server_time().expect("a date");
+    assert_eq!(heard.unix_ms, 1_796_072_688_000);
+    assert_eq!(api.connections(), 1);
 }

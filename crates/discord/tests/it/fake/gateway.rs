@@ -28,6 +28,8 @@ pub(crate) enum Step {
     Say(Value),
     /// Send this text.
     SayText(String),
+    /// Send those of these frames that come after the number of the last RESUME.
+    Replay(Arc<Vec<Value>>),
     /// Close with this code.
     Close(u16),
     /// Drop TCP.
@@ -112,6 +114,15 @@ impl Log {
     }
 }
 
+impl Log {
+    fn resumed_after(&self) -> u64 {
+        let sender = self.sender.lock().expect("no panic in the fake");
+        let frames = &sender.borrow().frames;
+        let last = frames.last().expect("a RESUME came");
+        last.1["d"]["seq"].as_u64().expect("a RESUME has a number")
+    }
+}
+
 type Socket = WebSocketStream<TcpStream>;
 
 async fn play(stream: TcpStream, script: Vec<Step>, log: Log) {
@@ -148,6 +159,18 @@ async fn play(stream: TcpStream, script: Vec<Step>, log: Log) {
                 socket.close(Some(frame)).await.ok();
                 hear_until(&mut socket, &log, None).await;
                 return;
+            }
+            Step::Replay(frames) => {
+                let after = log.resumed_after();
+                for frame in frames
+                    .iter()
+                    .filter(|frame| frame["s"].as_u64() > Some(after))
+                {
+                    if socket.send(Message::text(frame.to_string())).await.is_err() {
+                        return;
+                    }
+                }
+                continue;
             }
             Step::Say(frame) => frame.to_string(),
             Step::SayText(text) => text,

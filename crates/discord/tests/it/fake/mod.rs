@@ -10,6 +10,7 @@ use guildhall_binding::ids::{ChannelId, GuildId, MessageId, UserId};
 use guildhall_discord::{
     ApiBase, Rest, Token,
     gateway::{Clock, Now},
+    rest::Deadlines,
 };
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -45,6 +46,18 @@ pub(crate) fn message_id(number: u64) -> MessageId {
 pub(crate) fn client(api: &Api) -> Rest {
     let base = ApiBase::parse(api.origin()).expect("a loopback origin");
     Rest::new(&base, Token::parse("a-fake-token").expect("a token"), bot())
+}
+
+/// A client that does not wait long.
+pub(crate) fn hasty_client(api: &Api) -> Rest {
+    let base = ApiBase::parse(api.origin()).expect("a loopback origin");
+    let token = Token::parse("a-fake-token").expect("a token");
+    let exchange = Duration::from_millis(400);
+    let deadlines = Deadlines {
+        exchange,
+        patience: Duration::from_secs(2),
+    };
+    Rest::with_deadlines(&base, token, bot(), deadlines)
 }
 
 /// A clock that follows the runtime's own, paused or not.

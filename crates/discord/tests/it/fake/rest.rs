@@ -2,7 +2,10 @@
 
 use serde_json::Value;
 use std::{
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::Duration,
 };
 use tokio::{
@@ -66,6 +69,7 @@ type Handler = dyn FnMut(&Asked) -> Answer + Send;
 pub(crate) struct Api {
     origin: String,
     asked: Arc<Mutex<Vec<Asked>>>,
+    connections: Arc<AtomicUsize>,
 }
 
 impl Api {
@@ -74,17 +78,28 @@ impl Api {
         let origin = format!("http://{}", listener.local_addr().expect("an address"));
         let asked = Arc::new(Mutex::new(Vec::new()));
         let log = Arc::clone(&asked);
+        let connections = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&connections);
         let handler: Arc<Mutex<Handler>> = Arc::new(Mutex::new(handler));
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
+                count.fetch_add(1, Ordering::SeqCst);
                 tokio::spawn(serve(stream, Arc::clone(&log), Arc::clone(&handler)));
             }
         });
-        Self { origin, asked }
+        Self {
+            origin,
+            asked,
+            connections,
+        }
     }
 
     pub(crate) fn origin(&self) -> &str {
         &self.origin
+    }
+
+    pub(crate) fn connections(&self) -> usize {
+        self.connections.load(Ordering::SeqCst)
     }
 
     pub(crate) fn asked(&self) -> Vec<Asked> {
