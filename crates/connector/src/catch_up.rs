@@ -13,7 +13,11 @@ use crate::{
     moment::{Mono, millis},
     step::{Command, LookUp, Tell},
 };
-use guildhall_authority::event::Said;
+use guildhall_authority::{
+    admission::{Located, locate},
+    event::Said,
+    place::Whereabouts,
+};
 use guildhall_binding::ids::{ChannelId, DISCORD_EPOCH_MS, MessageId};
 use std::{collections::BTreeMap, time::Duration};
 
@@ -77,14 +81,18 @@ impl Connector {
             Some((*channel, after))
         });
         let is_channel = |id: &ChannelId| self.policy.channels.contains_key(id);
+        let listed =
+            |id: &ChannelId| matches!(locate(&self.policy, &self.facts, *id), Located::Here(_));
         let known = self.live.threads.iter().filter(|(id, newest)| {
-            newest.is_none_or(|newest| newest.get() > self.cursor(**id)) && !is_channel(id)
+            let has_news = newest.is_none_or(|newest| newest.get() > self.cursor(**id));
+            has_news && listed(id) && !is_channel(id)
         });
         let spoken = self.durable.cursors.iter().filter(|(id, cursor)| {
             !is_channel(id) && cursor.get() > oldest && !self.live.threads.contains_key(id)
         });
         let threads = known.map(|(id, _)| *id).chain(spoken.map(|(id, _)| *id));
-        let threads = threads.map(|id| (id, self.cursor(id).max(oldest)));
+        let threads =
+            threads.map(|id| (id, self.cursor(id).max(oldest).max(self.served_since(id))));
         let fresh = |after| Reading {
             after,
             got: 0,
@@ -95,6 +103,15 @@ impl Connector {
             .chain(threads)
             .map(|(id, after)| (id, fresh(after)))
             .collect()
+    }
+
+    /// When a thread's channel began to be served: nothing older is caught up in the thread.
+    fn served_since(&self, thread: ChannelId) -> u64 {
+        let parent = match self.facts.whereabouts.get(&thread) {
+            Some(Whereabouts::ThreadOf(parent)) => self.durable.served.get(parent),
+            Some(Whereabouts::NoThread) | None => None,
+        };
+        parent.map_or(0, |since| snowflake_at(u64::try_from(since.0).unwrap_or(0)))
     }
 
     fn cursor(&self, place: ChannelId) -> u64 {
@@ -168,6 +185,8 @@ impl Connector {
                 page = said;
             }
         }
+        // Our own words need no drop line each time a channel is read.
+        page.retain(|said| said.author.id != self.policy.bot);
         self.page_read(out, channel, ended, late, page);
     }
 

@@ -60,6 +60,12 @@ impl Connector {
         }
     }
 
+    /// The number that this process will have once it has started.
+    #[must_use]
+    pub const fn next_epoch(&self) -> u64 {
+        self.durable.epoch + 1
+    }
+
     /// Decides on one input.
     pub fn on(&mut self, at: &Moment, input: Input) -> Step {
         let mut out = Out {

@@ -87,6 +87,18 @@ pub enum RowState {
     },
 }
 
+impl RowState {
+    /// The word for people.
+    #[must_use]
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Self::Queued => "queued",
+            Self::Claimed { .. } => "claimed",
+            Self::Answered { .. } => "answered",
+        }
+    }
+}
+
 /// One intent and what became of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delivery {
@@ -189,6 +201,27 @@ impl Durable {
     /// Replaces the set of seen rows, which the inbox file alone holds whole.
     pub fn set_seen(&mut self, seen: Seen) {
         self.seen = seen;
+    }
+
+    /// Whether a row is open.
+    #[must_use]
+    pub fn is_open(&self, row: RowId) -> bool {
+        self.rows.contains_key(&row)
+    }
+
+    /// Open rows, route by route in their order.
+    pub fn open_rows(&self) -> impl Iterator<Item = (RowId, &Row)> {
+        let ids = self.queues.values().flatten();
+        ids.filter_map(|id| self.rows.get(id).map(|row| (*id, row)))
+    }
+
+    /// Deliveries that are not settled.
+    pub fn open_deliveries(&self) -> impl Iterator<Item = (Nonce, &Delivery)> {
+        let open = self
+            .outbox
+            .iter()
+            .filter(|(_, delivery)| !delivery.state.has_ended());
+        open.map(|(nonce, delivery)| (*nonce, delivery))
     }
 
     /// Applies one record.

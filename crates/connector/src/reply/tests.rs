@@ -2,7 +2,7 @@
 
 mod oracle;
 
-//mod fences;
-//mod lengths;
-//mod places;
+mod fences;
+mod lengths;
+mod places;
 mod random;

@@ -1,5 +1,8 @@
 //! The connector from outside: inputs in, steps out.
-#![expect(clippy::wildcard_enum_match_arm, reason = "a test looks for one kind among many")]
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "a test looks for one kind among many"
+)]
 
 mod flow;
 mod world;

@@ -1,0 +1,134 @@
+//! `guildhall demo`: everything on this machine, without an account.
+//!
+//! In: a port. Out: a stand-in for Discord, its page, and a seat that is a process of its own, so that
+//! it can be killed for real. Never: the real Discord, a file outside the scratch folder.
+
+mod panel;
+mod scratch;
+mod seat_process;
+
+use super::{Output, print, sim::ended};
+use crate::{
+    cli::DemoArgs,
+    exit::{Failure, chain},
+};
+use guildhall_sim::{Scenario, Sim, SimConfig, start};
+use panel::Panel;
+use scratch::Scratch;
+use seat_process::{Actions, SeatProcess};
+use serde_json::json;
+use std::{io::IsTerminal as _, sync::Arc, time::Duration};
+
+/// The binding's name.
+const BINDING: &str = "demo";
+/// How often the page's panel looks at the journal.
+const PANEL_EVERY: Duration = Duration::from_millis(250);
+
+pub(super) fn run(args: &DemoArgs, output: Output) -> Result<(), Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::failed(format!("cannot start the runtime: {error}")))?;
+    let ended = runtime.block_on(demo(args, output));
+    runtime.shutdown_timeout(Duration::from_secs(1));
+    ended
+}
+
+async fn demo(args: &DemoArgs, output: Output) -> Result<(), Failure> {
+    let scratch = Scratch::make(args.keep.as_deref())?;
+    let seat = SeatProcess::new(scratch.root(), args.think);
+    let mut config = SimConfig::new(Scenario::demo());
+    config.port = args.port;
+    config.panel = Arc::new(Panel::new(scratch.root(), seat.clone()));
+    config.actions = Arc::new(Actions::new(seat.clone()));
+    let sim = start(config)
+        .await
+        .map_err(|error| Failure::failed(chain(&error)))?;
+    scratch.bind(&sim)?;
+    tell(&sim, &scratch, args, output);
+    let supervised = tokio::spawn(seat.clone().supervise());
+    let watched = async {
+        let mut last = None;
+        loop {
+            tokio::time::sleep(PANEL_EVERY).await;
+            let now = panel::stamp(scratch.root());
+            if now != last {
+                last = now;
+                sim.panel_changed();
+            }
+        }
+    };
+    let ended = tokio::select! {
+        ended = ended() => ended,
+        () = watched => Ok(()),
+        gone = supervised => Err(match gone {
+            Ok(failure) => failure,
+            Err(error) => Failure::failed(format!("the seat's supervisor ended: {error}")),
+        }),
+    };
+    seat.end().await;
+    sim.stop().await;
+    scratch.clear();
+    ended
+}
+
+fn tell(sim: &Sim, scratch: &Scratch, args: &DemoArgs, output: Output) {
+    match output {
+        Output::Text => print(sim.page()),
+        Output::Json => print(json!({
+            "origin": sim.origin(),
+            "control": sim.control(),
+            "page": sim.page(),
+            "token": sim.token(),
+            "guild": sim.guild(),
+            "bot": sim.bot(),
+            "users": sim.users(),
+            "channels": sim.channels(),
+            "dataRoot": scratch.root(),
+        })),
+    }
+    eprintln!("Open that page and type a message: a practice seat answers it. It is no model.");
+    eprintln!("Speak as Olga, Ana or Ben; Eve is not listed, so she gets no answer.");
+    eprintln!("The page has a button that kills the seat in mid-turn, and shows how it recovers.");
+    eprintln!(
+        "The journal and the seat's log are in {}",
+        scratch.root().display()
+    );
+    eprintln!(
+        "Ctrl-C ends it{}.",
+        if args.keep.is_some() {
+            ""
+        } else {
+            " and leaves nothing behind"
+        }
+    );
+    if !args.no_open && std::io::stdout().is_terminal() {
+        open_browser(&sim.page());
+    }
+}
+
+/// Opens the page where a desktop is there to open it; a machine without one is no failure.
+fn open_browser(page: &str) {
+    let opener = if cfg!(target_os = "macos") {
+        "open"
+    } else {
+        "xdg-open"
+    };
+    let has_desktop = cfg!(target_os = "macos")
+        || ["DISPLAY", "WAYLAND_DISPLAY"]
+            .iter()
+            .any(|name| std::env::var_os(name).is_some());
+    if !has_desktop {
+        return;
+    }
+    let quiet = std::process::Stdio::null;
+    let spawned = std::process::Command::new(opener)
+        .arg(page)
+        .stdin(quiet())
+        .stdout(quiet())
+        .stderr(quiet())
+        .spawn();
+    if let Err(error) = spawned {
+        tracing::debug!(%error, "no browser was opened");
+    }
+}

@@ -1,0 +1,163 @@
+//! The page's panel: what the seat is doing, from its own files.
+//!
+//! In: status.json and the ends of the journal's named files. Out: lines and rows for the page.
+//! Never: a text of a message; the files hold none.
+
+use super::{BINDING, seat_process::SeatProcess};
+use crate::seat::STATUS_FILE;
+use guildhall_sim::PanelSource;
+use serde_json::{Value, json};
+use std::{
+    io::{Read as _, Seek as _, SeekFrom},
+    path::{Path, PathBuf},
+    time::SystemTime,
+};
+
+/// How much of the end of a log is read, in bytes.
+const TAIL_BYTES: u64 = 8 * 1024;
+/// Journal lines that are shown.
+const SHOWN_COUNT: usize = 12;
+
+/// Reads the seat's files.
+pub(super) struct Panel {
+    folder: PathBuf,
+    seat: SeatProcess,
+}
+
+impl Panel {
+    pub(super) fn new(root: &Path, seat: SeatProcess) -> Self {
+        Self {
+            folder: folder(root),
+            seat,
+        }
+    }
+}
+
+fn folder(root: &Path) -> PathBuf {
+    root.join("discord").join(BINDING)
+}
+
+/// What changes when the files change.
+pub(super) fn stamp(root: &Path) -> Option<Vec<(SystemTime, u64)>> {
+    let folder = folder(root);
+    let files = [
+        STATUS_FILE,
+        "rows.jsonl",
+        "outbox.jsonl",
+        "drops.jsonl",
+        "run.lock",
+    ];
+    let stamp = |file: &&str| {
+        let found = std::fs::metadata(folder.join(file)).ok()?;
+        Some((found.modified().ok()?, found.len()))
+    };
+    Some(files.iter().filter_map(stamp).collect())
+}
+
+impl PanelSource for Panel {
+    fn panel(&self) -> Option<Value> {
+        let status: Value = std::fs::read(self.folder.join(STATUS_FILE))
+            .ok()
+            .and_then(|bytes| serde_json::from_slice(&bytes).ok())
+            .unwrap_or(Value::Null);
+        let connector = &status["connector"];
+        let (process, tone) = self.seat.words();
+        let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
+        let at_work = list(&connector["atWork"], |busy| {
+            format!("{} on {}", text(&busy["step"]), text(&busy["route"]))
+        });
+        let waiting = list(&connector["waiting"], |row| {
+            format!("{} on {}", row[1], text(&row[0]))
+        });
+        let deliveries = list(&connector["deliveries"], |delivery| text(&delivery["step"]));
+        Some(json!({
+            "title": "What the seat is doing",
+            "state": if tone == "good" { text(&connector["phase"]) } else { "down".to_owned() },
+            "lines": [
+                {"label": "process", "value": process, "tone": tone},
+                {"label": "link to Discord", "value": text(&connector["link"])},
+                {"label": "at work", "value": at_work},
+                {"label": "waiting", "value": waiting},
+                {"label": "open deliveries", "value": deliveries},
+                {"label": "turns today", "value": connector["turnsToday"].to_string()},
+            ],
+            "sections": [{"title": "Journal, newest first", "rows": self.journal()}],
+        }))
+    }
+}
+
+impl Panel {
+    fn journal(&self) -> Vec<[String; 3]> {
+        let mut lines = Vec::new();
+        for log in ["drops", "inbox", "rows", "outbox"] {
+            for (place, line) in tail(&self.folder.join(format!("{log}.jsonl")))
+                .into_iter()
+                .enumerate()
+            {
+                let at = line["at"].as_str().unwrap_or_default().to_owned();
+                let g = line["g"].as_u64().unwrap_or(0);
+                lines.push(((at, g, place), log, line));
+            }
+        }
+        lines.sort_by(|a, b| b.0.cmp(&a.0));
+        let clock = |line: &Value| {
+            line["at"]
+                .as_str()
+                .and_then(|at| at.get(11..19))
+                .unwrap_or("-")
+                .to_owned()
+        };
+        let shown = lines.into_iter().take(SHOWN_COUNT);
+        shown
+            .map(|(_, log, line)| [clock(&line), log.to_owned(), words(log, &line)])
+            .collect()
+    }
+}
+
+fn list(value: &Value, word: impl Fn(&Value) -> String) -> String {
+    let words: Vec<_> = value.as_array().into_iter().flatten().map(word).collect();
+    if words.is_empty() {
+        "nothing".to_owned()
+    } else {
+        words.join(", ")
+    }
+}
+
+/// The whole lines at the end of a log.
+fn tail(path: &Path) -> Vec<Value> {
+    let read = || -> std::io::Result<Vec<u8>> {
+        let mut file = std::fs::File::open(path)?;
+        let length = file.metadata()?.len();
+        file.seek(SeekFrom::Start(length.saturating_sub(TAIL_BYTES)))?;
+        let mut bytes = Vec::new();
+        file.take(TAIL_BYTES).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    let bytes = read().unwrap_or_default();
+    bytes
+        .split(|byte| *byte == b'\n')
+        .filter_map(|line| serde_json::from_slice(line).ok())
+        .collect()
+}
+
+fn words(log: &str, line: &Value) -> String {
+    let kind = line["k"].as_str().unwrap_or("?");
+    let field = |key: &str| line[key].as_str().unwrap_or("-").to_owned();
+    match (log, kind) {
+        ("drops", _) => format!("dropped: {}", field("why")),
+        ("inbox", _) => "message accepted".to_owned(),
+        ("rows", "settled") => format!("settled: {}", field("how")),
+        ("rows", "answered") => format!("answered in {} parts", line["parts"]),
+        ("rows", "started") => format!("process {} of this seat came up", line["epoch"]),
+        ("rows", kind) => kind.replace('-', " "),
+        ("outbox", "intent") => format!(
+            "will post: {} {} of {}",
+            field("purpose"),
+            line["part"],
+            line["of"]
+        ),
+        ("outbox", "confirmed") => format!("posted, known by {}", field("by")),
+        ("outbox", kind) => kind.to_owned(),
+        (_, kind) => kind.to_owned(),
+    }
+}

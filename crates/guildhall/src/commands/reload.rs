@@ -1,0 +1,92 @@
+//! `guildhall reload`: have a running process take the edited binding.
+//!
+//! In: the file. Out: what the process made of it. Never: a signal over a file that is not valid.
+
+use super::{Output, print};
+use crate::{
+    exit::{Failure, chain},
+    home::Home,
+    seat::digest,
+};
+use guildhall_connector::record::{Record, ReloadRecord};
+use guildhall_journal::lock::{self, LockError, OwnerSignal, Verdict};
+use serde_json::json;
+use std::{
+    path::Path,
+    time::{Duration, Instant},
+};
+
+/// How long the command waits for the outcome.
+const WAIT: Duration = Duration::from_secs(30);
+const POLL: Duration = Duration::from_millis(50);
+
+pub(super) fn run(home: &Home, name: &str, output: Output) -> Result<(), Failure> {
+    let (_, bytes) = home.policy_and_bytes(name)?;
+    let file = digest(&bytes);
+    let folder = home.folder(name);
+    let before = lines(&folder);
+    lock::signal_owner(&folder, OwnerSignal::Reload).map_err(|error| match &error {
+        LockError::Refused {
+            verdict: Verdict::NothingThere,
+            ..
+        } => Failure::failed("nothing runs: the file applies at the next start"),
+        LockError::Braked(_)
+        | LockError::Refused { .. }
+        | LockError::ForeignEntry(_)
+        | LockError::Busy
+        | LockError::Private(_) => {
+            Failure::failed(format!("no process was told: {}", chain(&error)))
+        }
+    })?;
+    let until = Instant::now() + WAIT;
+    while Instant::now() < until {
+        for line in lines(&folder).split_off(before.len().min(lines(&folder).len())) {
+            if let Some(outcome) = outcome(&line, &file) {
+                return told(outcome, output);
+            }
+        }
+        std::thread::sleep(POLL);
+    }
+    Err(
+        Failure::failed("the process did not say what became of the reload")
+            .hint(format!("`guildhall status {name}` shows what it does")),
+    )
+}
+
+fn lines(folder: &Path) -> Vec<String> {
+    let text = std::fs::read_to_string(folder.join("reloads.jsonl")).unwrap_or_default();
+    text.lines().map(str::to_owned).collect()
+}
+
+/// The outcome that a line tells of this file, or of one that could not be read.
+fn outcome(line: &str, file: &str) -> Option<ReloadRecord> {
+    match Record::parse("reloads", line) {
+        Ok(Record::Reloads(record)) => match &record {
+            ReloadRecord::Applied { file: told, .. } if told == file => Some(record),
+            ReloadRecord::Refused { file: told, .. }
+                if told.as_deref().is_none_or(|told| told == file) =>
+            {
+                Some(record)
+            }
+            ReloadRecord::Applied { .. } | ReloadRecord::Refused { .. } => None,
+        },
+        Ok(_) | Err(_) => None,
+    }
+}
+
+fn told(outcome: ReloadRecord, output: Output) -> Result<(), Failure> {
+    match outcome {
+        ReloadRecord::Applied { changes, .. } => {
+            match output {
+                Output::Json => print(json!({"outcome": "applied", "changes": changes})),
+                Output::Text if changes.is_empty() => print("applied: nothing has changed"),
+                Output::Text => print(format!("applied\n  {}", changes.join("\n  "))),
+            }
+            Ok(())
+        }
+        ReloadRecord::Refused { why, .. } => {
+            Err(Failure::failed(format!("refused: {}", why.join("; ")))
+                .hint("the process goes on with the binding that it had"))
+        }
+    }
+}

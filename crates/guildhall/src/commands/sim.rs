@@ -1,0 +1,60 @@
+//! `guildhall sim`: the Discord stand-in alone.
+
+use super::{Output, print};
+use crate::{
+    cli::SimArgs,
+    exit::{Failure, chain},
+};
+use guildhall_sim::{Scenario, SimConfig, start};
+use serde_json::json;
+use tokio::signal::unix::{SignalKind, signal};
+
+pub(super) fn run(args: &SimArgs, output: Output) -> Result<(), Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::failed(format!("cannot start the runtime: {error}")))?;
+    runtime.block_on(async {
+        let mut config = SimConfig::new(Scenario::demo());
+        config.port = args.port;
+        config.seed = args.seed;
+        let sim = start(config)
+            .await
+            .map_err(|error| Failure::failed(chain(&error)))?;
+        match output {
+            Output::Text => {
+                print(sim.origin());
+                eprintln!("page     {}", sim.page());
+                eprintln!("control  {}", sim.control());
+                eprintln!("token    {}", sim.token());
+                eprintln!("Point a bot's base URL at the origin; Ctrl-C ends it.");
+            }
+            Output::Json => print(json!({
+                "origin": sim.origin(),
+                "control": sim.control(),
+                "token": sim.token(),
+                "guild": sim.guild(),
+                "bot": sim.bot(),
+                "users": sim.users(),
+                "channels": sim.channels(),
+            })),
+        }
+        ended().await?;
+        sim.stop().await;
+        Ok(())
+    })
+}
+
+/// Waits for SIGINT or SIGTERM.
+pub(super) async fn ended() -> Result<(), Failure> {
+    let on = |kind| {
+        signal(kind).map_err(|error| Failure::failed(format!("cannot listen to signals: {error}")))
+    };
+    let (mut interrupt, mut terminate) =
+        (on(SignalKind::interrupt())?, on(SignalKind::terminate())?);
+    tokio::select! {
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
+    }
+    Ok(())
+}

@@ -1,0 +1,158 @@
+//! `guildhall status`: is it running, what is in flight, what is wrong.
+//!
+//! In: status.json, the lock, the brakes. Out: a few lines or one JSON object for each binding.
+//! Never: a question to the process; it works when the seat is down.
+
+use super::{Output, print};
+use crate::{
+    exit::Failure,
+    home::Home,
+    seat::{self, STATUS_FILE},
+};
+use guildhall_journal::{
+    Brake,
+    lock::{self, Holder, LockState},
+    read_brake, read_replaced,
+};
+use serde_json::{Value, json};
+
+pub(super) fn run(home: &Home, name: Option<&str>, output: Output) -> Result<(), Failure> {
+    let names = match name {
+        Some(name) => {
+            home.checked_folder(name)?;
+            vec![name.to_owned()]
+        }
+        None => home.names(),
+    };
+    if names.is_empty() && output == Output::Text {
+        print(format!("no binding in {}", home.root().display()));
+        print("`guildhall demo` tries it without one");
+    }
+    for name in names {
+        let found = look(home, &name);
+        match output {
+            Output::Json => print(found),
+            Output::Text => tell(&name, &found),
+        }
+    }
+    Ok(())
+}
+
+/// Everything there is to know, as JSON.
+pub(super) fn look(home: &Home, name: &str) -> Value {
+    let folder = home.folder(name);
+    let brakes = home.brakes(name);
+    let brake = |path| match read_brake(path) {
+        Brake::Absent => Value::Null,
+        Brake::Set { why } => json!({"set": true, "why": why}),
+    };
+    let (running, pid) = match lock::inspect(&folder) {
+        Ok(LockState::Free) => ("no", None),
+        Ok(LockState::Held {
+            record,
+            holder: Holder::Live,
+        }) => ("yes", Some(record.pid)),
+        Ok(LockState::Held {
+            record,
+            holder: Holder::Dead(_),
+        }) => ("died", Some(record.pid)),
+        Ok(LockState::Held {
+            record,
+            holder: Holder::Unverifiable(_),
+        }) => ("unknown", Some(record.pid)),
+        Ok(LockState::NoRecord) => ("start interrupted", None),
+        Ok(LockState::Unparsable(_) | LockState::NotAFolder | LockState::Unreadable(_))
+        | Err(_) => ("unknown", None),
+    };
+    let kept = read_replaced::<Value>(&folder.join(STATUS_FILE)).unwrap_or(Value::Null);
+    let open = if running == "yes" {
+        None
+    } else {
+        seat::recovery::peek(&folder).ok()
+    };
+    let unresolved: Option<Vec<_>> = open.map(|durable| {
+        durable
+            .open_deliveries()
+            .map(|(nonce, _)| nonce.to_string())
+            .collect()
+    });
+    json!({
+        "binding": name,
+        "running": running,
+        "pid": pid,
+        "stop": brake(&brakes.stop),
+        "estop": brake(&brakes.estop),
+        "unresolvedDeliveries": unresolved,
+        "last": kept,
+    })
+}
+
+fn tell(name: &str, found: &Value) {
+    let last = &found["last"];
+    let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
+    let running = match (found["running"].as_str(), found["pid"].as_i64()) {
+        (Some("yes"), Some(pid)) => {
+            format!("running, process {pid}, since {}", text(&last["started"]))
+        }
+        (Some("died"), Some(pid)) => {
+            format!("not running: process {pid} died; `guildhall unlock {name}` clears its lock")
+        }
+        (Some(other), _) => format!("running: {other}"),
+        (None, _) => "unknown".to_owned(),
+    };
+    print(format!("{name}: {running}"));
+    for (brake, words) in [("stop", "STOP"), ("estop", "ESTOP")] {
+        if !found[brake].is_null() {
+            let why = found[brake]["why"].as_str().unwrap_or("no reason given");
+            print(format!("  {words} is set: {why}"));
+        }
+    }
+    if !last.is_null() {
+        tell_last(found, last);
+    }
+}
+
+/// What the seat itself wrote last.
+fn tell_last(found: &Value, last: &Value) {
+    let connector = &last["connector"];
+    let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
+    let engine = &last["engine"];
+    let model = engine["model"]
+        .as_str()
+        .map(|m| format!(" {m}"))
+        .unwrap_or_default();
+    print(format!("  engine {}{model}", text(&engine["kind"])));
+    print(format!(
+        "  phase {}, link {}, room {}",
+        text(&connector["phase"]),
+        text(&connector["link"]),
+        text(&connector["room"])
+    ));
+    print(format!(
+        "  turns today {} of {}",
+        connector["turnsToday"], connector["turnsPerDay"]
+    ));
+    for (key, words) in [
+        ("atWork", "at work"),
+        ("waiting", "waiting"),
+        ("deliveries", "deliveries"),
+        ("paused", "paused"),
+    ] {
+        let empty = connector[key].as_array().is_none_or(Vec::is_empty);
+        if !empty {
+            print(format!("  {words}: {}", connector[key]));
+        }
+    }
+    if let Some(open) = found["unresolvedDeliveries"]
+        .as_array()
+        .filter(|open| !open.is_empty())
+    {
+        print(format!("  unresolved deliveries: {}", open.len()));
+    }
+    if let Some(what) = last["lastError"]["what"].as_str() {
+        print(format!(
+            "  last error {}: {what}",
+            text(&last["lastError"]["at"])
+        ));
+    }
+}

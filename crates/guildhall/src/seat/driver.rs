@@ -1,0 +1,628 @@
+//! The driver: wait, decide, carry out.
+//!
+//! In: the gateway's events, ends of posts, look-ups and runs, news of the disk, signals, the
+//! deadline. Out: the connector's commands, carried out in the order it gave them. Never: a command
+//! of `after` before its group is durable, a wait on one thing that holds up another.
+
+use super::{
+    keep::Keep,
+    news, receipts, reload,
+    writer::{Done, Job, SpoolJob},
+};
+use crate::{
+    clock::Clocks,
+    exit::{ExitReason, Failure},
+    home::Home,
+};
+use guildhall_binding::Policy;
+use guildhall_connector::{
+    Connector,
+    ids::{Nonce, RowId},
+    input::{Input, Learned, Order, Room, Start},
+    moment::{Brake, Brakes, Moment, Mono},
+    outbound::Outbound,
+    record::Record,
+    step::{Command, Exit, LookUp, StartRun, Tell},
+};
+use guildhall_discord::{
+    Rest,
+    gateway::{
+        Clock, Event, EventStream, Fatal, FatalClose, GatewayConfig, Handle, Intents, Leave, News,
+        Now, Seq, SessionState,
+    },
+};
+use guildhall_engine::{Abort, Engine, RunRequest};
+use guildhall_journal::{self as journal, failpoint, read_brake};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, mpsc::Sender},
+    time::Duration,
+};
+use tokio::{
+    signal::unix::{Signal, SignalKind, signal},
+    sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
+};
+
+/// Longest sleep: a machine that was suspended notices within this time.
+const SLEEP_MAX: Duration = Duration::from_secs(15);
+/// How long the gateway has to close when the seat ends.
+const LEAVE_GRACE: Duration = Duration::from_secs(2);
+/// How often room is looked for while there is none.
+const PROBE_EVERY_MS: u64 = 2_000;
+
+/// Everything that a running seat holds.
+pub(super) struct Driver {
+    pub(super) home: Home,
+    pub(super) policy: Arc<Policy>,
+    pub(super) connector: Connector,
+    pub(super) outbound: Outbound,
+    pub(super) rest: Rest,
+    pub(super) engine: Arc<dyn Engine>,
+    pub(super) clocks: Clocks,
+    pub(super) intents: Intents,
+    pub(super) brakes: journal::Brakes,
+    pub(super) jobs: Sender<Job>,
+    pub(super) spool_jobs: Sender<SpoolJob>,
+    pub(super) answers: UnboundedReceiver<Done>,
+    pub(super) session: SessionState,
+    pub(super) keep: Keep,
+}
+
+/// What changes while it runs.
+struct Running {
+    inputs: UnboundedSender<Input>,
+    runs: BTreeMap<RowId, Box<dyn Abort>>,
+    gateway: Option<(Handle, EventStream)>,
+    /// Answers of the disk that the group being written still needs.
+    writes_open: u32,
+    checkpoint: CheckpointStep,
+    room: Room,
+    probe_at: Option<Mono>,
+    /// The newest event that was given to the connector and not yet told as committed.
+    newest: Option<Seq>,
+    exit: Option<Exit>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum CheckpointStep {
+    /// None is due.
+    NotDue,
+    /// One is due as soon as nothing waits for the disk.
+    Due,
+    /// One is being made; nothing else is written.
+    Making,
+}
+
+impl Driver {
+    /// Runs until the connector says to end, or Discord or the disk make it impossible to go on.
+    pub(super) async fn run(mut self, start: Start) -> Result<(), Failure> {
+        let (inputs, mut received) = unbounded_channel();
+        let mut running = Running {
+            inputs,
+            runs: BTreeMap::new(),
+            gateway: None,
+            writes_open: 0,
+            checkpoint: CheckpointStep::NotDue,
+            room: Room::Enough,
+            probe_at: None,
+            newest: None,
+            exit: None,
+        };
+        let mut signals = Signals::listen()?;
+        self.decide(&mut running, Input::Started(start));
+        let ended = self.serve(&mut running, &mut received, &mut signals).await;
+        self.leave(running, ended).await
+    }
+
+    async fn serve(
+        &mut self,
+        running: &mut Running,
+        received: &mut UnboundedReceiver<Input>,
+        signals: &mut Signals,
+    ) -> Result<Exit, Failure> {
+        loop {
+            if let Some(exit) = running.exit.take() {
+                return Ok(exit);
+            }
+            // A checkpoint needs a moment without news.
+            let open = running.checkpoint == CheckpointStep::NotDue;
+            let sleep = self.sleep(running);
+            tokio::select! {
+                Some(done) = self.answers.recv() => self.written(running, done)?,
+                event = next_event(&mut running.gateway), if open => self.heard(running, event)?,
+                Some(input) = received.recv(), if open => self.decide(running, input),
+                which = signals.next() => self.signalled(running, which),
+                () = tokio::time::sleep(sleep) => self.decide(running, Input::Tick),
+            }
+            self.after_wake(running);
+        }
+    }
+
+    fn sleep(&self, running: &Running) -> Duration {
+        let now = self.clocks.mono();
+        let times = [self.connector.deadline(), self.keep.due(), running.probe_at];
+        let next = times.into_iter().flatten().min();
+        let wait = next.map_or(SLEEP_MAX, |at| {
+            Duration::from_millis(at.0.saturating_sub(now.0))
+        });
+        wait.min(SLEEP_MAX)
+    }
+
+    fn moment(&self) -> Moment {
+        if let Some(heard) = self.rest.server_time() {
+            let ago = i64::try_from(heard.heard.elapsed().as_millis()).unwrap_or(0);
+            self.clocks.heard(heard.unix_ms, ago);
+        }
+        let brake = |path| match read_brake(path) {
+            journal::Brake::Absent => Brake::Off,
+            journal::Brake::Set { .. } => Brake::On,
+        };
+        let brakes = Brakes {
+            stop: brake(&self.brakes.stop),
+            estop: brake(&self.brakes.estop),
+        };
+        Moment {
+            mono: self.clocks.mono(),
+            wall: self.clocks.wall(),
+            brakes,
+        }
+    }
+
+    /// Lets the connector decide, and starts what may start.
+    fn decide(&mut self, running: &mut Running, input: Input) {
+        if let Input::Run(row, guildhall_connector::run::RunEvent::Ended(_)) = &input {
+            running.runs.remove(row);
+        }
+        let at = self.moment();
+        let step = self.connector.on(&at, input);
+        let now = self.outbound.push(step);
+        for command in now {
+            self.carry_out(running, command);
+        }
+        self.write_next(running);
+    }
+
+    /// Gives the disk its next group, when it is free.
+    fn write_next(&mut self, running: &mut Running) {
+        if running.writes_open > 0 || running.checkpoint == CheckpointStep::Making {
+            return;
+        }
+        if running.checkpoint == CheckpointStep::Due && self.outbound.is_idle() {
+            running.checkpoint = CheckpointStep::Making;
+            let checkpoint = Box::new(self.connector.durable().checkpoint());
+            self.job(Job::Checkpoint(self.clocks.wall(), checkpoint));
+            return;
+        }
+        let Some(group) = self.outbound.next_group() else {
+            return;
+        };
+        failpoint("driver.before-group");
+        running.writes_open = 1;
+        if !group.spool.is_empty() {
+            running.writes_open += 1;
+            if self.spool_jobs.send(SpoolJob::Put(group.spool)).is_err() {
+                tracing::error!("the spool's thread has ended");
+            }
+        }
+        self.job(Job::Group(self.clocks.wall(), group.records));
+    }
+
+    fn job(&self, job: Job) {
+        if self.jobs.send(job).is_err() {
+            tracing::error!("the journal's thread has ended");
+        }
+    }
+
+    /// The disk answered.
+    fn written(&mut self, running: &mut Running, done: Done) -> Result<(), Failure> {
+        match done {
+            Done::Broken(what) => {
+                return Err(Failure::failed(format!(
+                    "the disk does not keep what it is given: {what}"
+                ))
+                .hint(
+                    "nothing more was acknowledged; the next start goes on from what is on disk",
+                ));
+            }
+            Done::Checkpoint => running.checkpoint = CheckpointStep::NotDue,
+            Done::Room(room) => self.room(running, room),
+            Done::Spool => running.writes_open -= 1,
+            Done::Group {
+                room,
+                wants_checkpoint,
+            } => {
+                running.writes_open -= 1;
+                if wants_checkpoint && running.checkpoint == CheckpointStep::NotDue {
+                    running.checkpoint = CheckpointStep::Due;
+                }
+                self.room(running, room);
+            }
+        }
+        if running.writes_open == 0 && running.checkpoint != CheckpointStep::Making {
+            failpoint("driver.group-durable");
+            for command in self.outbound.durable() {
+                self.carry_out(running, command);
+            }
+        }
+        self.write_next(running);
+        Ok(())
+    }
+
+    fn room(&mut self, running: &mut Running, room: journal::Room) {
+        let room = match room {
+            journal::Room::Enough => Room::Enough,
+            journal::Room::NoRoom => Room::None,
+        };
+        running.probe_at =
+            (room == Room::None).then(|| Mono(self.clocks.mono().0 + PROBE_EVERY_MS));
+        if room != running.room {
+            running.room = room;
+            match room {
+                Room::None => tracing::error!("no room on the disk: nothing new is accepted"),
+                Room::Enough => tracing::info!("there is room on the disk again"),
+            }
+            self.decide(running, Input::Journal(room));
+        }
+    }
+
+    fn heard(&mut self, running: &mut Running, event: Option<Event>) -> Result<(), Failure> {
+        let Some(Event { seq, news }) = event else {
+            running.gateway = None;
+            return Ok(());
+        };
+        self.log_news(&news);
+        if let News::Fatal(fatal) = news {
+            return Err(fatal_failure(fatal));
+        }
+        for input in news::inputs(news, self.policy.guild.id, self.policy.bot) {
+            self.decide(running, input);
+        }
+        running.newest = seq.or(running.newest);
+        Ok(())
+    }
+
+    fn log_news(&mut self, news: &News) {
+        if let News::Ready(_) = news {
+            tracing::info!("connected: a fresh session");
+        } else if let News::Resumed = news {
+            tracing::info!("connected: the session goes on");
+        } else if let News::Down(down) = news {
+            self.keep.error(format!("link down: {:?}", down.why));
+            tracing::warn!(why = ?down.why, retry_ms = down.retry_in.as_millis(), "link down");
+        } else if let News::Unreadable { event, .. } = news {
+            tracing::warn!(event, "an event could not be read");
+        }
+    }
+
+    /// What is due after every wake: the gateway's sequence, the files that are replaced.
+    fn after_wake(&mut self, running: &mut Running) {
+        let idle = self.outbound.is_idle() && !self.connector.is_undecided();
+        if idle && let (Some(seq), Some((handle, _))) = (running.newest.take(), &running.gateway) {
+            handle.committed(seq);
+        }
+        let now = self.clocks.mono();
+        if running.probe_at.is_some_and(|at| at <= now) {
+            running.probe_at = Some(Mono(now.0 + PROBE_EVERY_MS));
+            self.job(Job::Probe);
+        }
+        let session = running.gateway.as_ref().map(|(handle, _)| handle.session());
+        if let Some(session) = session {
+            self.session = session.borrow().clone();
+        }
+        if self.keep.is_due(now) {
+            let link = running.gateway.as_ref().map(|(handle, _)| handle.link());
+            let at = self.moment();
+            let status = self.connector.status(&at);
+            let cursors = idle.then(|| self.connector.cursors());
+            for (path, bytes) in self.keep.files(&at, &status, link, &self.session, cursors) {
+                self.job(Job::Replace(path, bytes));
+            }
+        }
+    }
+
+    fn signalled(&mut self, running: &mut Running, which: Signalled) {
+        match which {
+            Signalled::End => {
+                tracing::info!("draining: what runs is finished, nothing more is started");
+                self.decide(running, Input::Ordered(Order::Drain));
+            }
+            Signalled::Reload => {
+                let (home, rest) = (self.home.clone(), self.rest.clone());
+                let (policy, inputs) = (Arc::clone(&self.policy), running.inputs.clone());
+                tokio::spawn(async move {
+                    send(
+                        &inputs,
+                        Input::Ordered(reload::order(&home, &policy, &rest).await),
+                    );
+                });
+            }
+        }
+    }
+
+    fn carry_out(&mut self, running: &mut Running, command: Command) {
+        self.keep.touch(self.clocks.mono());
+        match command {
+            Command::Post(post) => {
+                let (rest, inputs) = (self.rest.clone(), running.inputs.clone());
+                tracing::debug!(nonce = %post.nonce, channel = %post.channel, "post");
+                tokio::spawn(async move {
+                    failpoint("discord.before-post");
+                    let receipt = receipts::post(&rest, &post).await;
+                    failpoint("discord.after-post");
+                    tracing::debug!(nonce = %post.nonce, ?receipt, "posted");
+                    send(&inputs, Input::Sent(post.nonce, receipt));
+                });
+            }
+            Command::React {
+                row,
+                channel,
+                message,
+            } => {
+                let (rest, inputs) = (self.rest.clone(), running.inputs.clone());
+                tokio::spawn(async move {
+                    failpoint("discord.before-eyes");
+                    let receipt = receipts::eyes(&rest, channel, message).await;
+                    send(&inputs, Input::Eyes(row, receipt));
+                });
+            }
+            Command::Type(channel) => {
+                let rest = self.rest.clone();
+                tokio::spawn(async move {
+                    let outcome = rest.typing(channel).await;
+                    tracing::trace!(%channel, ?outcome, "typing");
+                });
+            }
+            Command::LookUp(look_up) => self.look_up(running, look_up),
+            Command::Start(start) => self.start_run(running, start),
+            Command::Abort(row) => {
+                tracing::info!(turn = %row, "abort");
+                if let Some(run) = running.runs.get_mut(&row) {
+                    run.abort();
+                }
+            }
+            Command::Drop(line) => {
+                tracing::debug!(message = %line.message, why = line.why.code(), "dropped");
+                self.job(Job::Drop(self.clocks.wall(), Record::Drops(line)));
+            }
+            Command::Forget(row) => {
+                if self
+                    .spool_jobs
+                    .send(SpoolJob::Forget(row.to_string()))
+                    .is_err()
+                {
+                    tracing::error!("the spool's thread has ended");
+                }
+            }
+            Command::Connect => running.gateway = Some(self.connect()),
+            Command::Exit(exit) => running.exit = Some(exit),
+            Command::Tell(tell) => self.tell(tell),
+        }
+    }
+
+    fn look_up(&self, running: &Running, look_up: LookUp) {
+        let (rest, inputs) = (self.rest.clone(), running.inputs.clone());
+        let (guild, bot) = (self.policy.guild.id, self.policy.bot);
+        tracing::debug!(?look_up, "look-up");
+        tokio::spawn(async move {
+            let learned = match look_up {
+                LookUp::Whereabouts(channel) => {
+                    let found = receipts::whereabouts(&rest, guild, channel).await;
+                    Learned::Whereabouts(channel, found)
+                }
+                LookUp::Text {
+                    row,
+                    channel,
+                    message,
+                } => Learned::Text(row, receipts::text(&rest, guild, channel, message).await),
+                LookUp::History { channel, after } => Learned::History(
+                    channel,
+                    receipts::history(&rest, guild, channel, after).await,
+                ),
+                LookUp::ReadBack {
+                    nonce,
+                    channel,
+                    after,
+                    since_ms,
+                } => {
+                    let sought = receipts::Sought {
+                        guild,
+                        bot,
+                        channel,
+                        after,
+                        since_ms,
+                    };
+                    Learned::ReadBack(nonce, receipts::read_back(&rest, sought).await)
+                }
+            };
+            send(&inputs, Input::Learned(learned));
+        });
+    }
+
+    fn start_run(&self, running: &mut Running, start: StartRun) {
+        let StartRun {
+            turn,
+            route,
+            prompt,
+        } = start;
+        tracing::info!(%turn, %route, bytes = prompt.text.as_str().len(), "turn started");
+        failpoint("engine.before-run");
+        let inputs = running.inputs.clone();
+        let report = Box::new(move |event| send(&inputs, Input::Run(turn, event)));
+        let request = RunRequest {
+            turn: turn.to_string(),
+            route: route.to_string(),
+            prompt,
+        };
+        running.runs.insert(turn, self.engine.run(request, report));
+    }
+
+    fn connect(&self) -> (Handle, EventStream) {
+        let clocks = self.clocks.clone();
+        let clock = Clock::new(move || Now {
+            mono_ms: clocks.mono().0,
+            wall_ms: u64::try_from(clocks.wall().0).unwrap_or(0),
+        });
+        let config = GatewayConfig {
+            bot: self.policy.bot,
+            intents: self.intents,
+            state: self.session.clone(),
+            clock,
+            seed: fastrand::u64(..),
+        };
+        guildhall_discord::gateway::connect(&self.rest, config)
+    }
+
+    fn tell(&mut self, tell: Tell) {
+        match tell {
+            Tell::DeliveryRefused(nonce, code) => {
+                self.keep.error(format!(
+                    "Discord refused a post, code {}",
+                    code.unwrap_or(0)
+                ));
+                tracing::warn!(%nonce, code, "Discord refused a post");
+            }
+            Tell::Twin(message) => {
+                self.keep
+                    .error("another process uses this bot's token".to_owned());
+                tracing::error!(%message, "another process uses this bot's token");
+            }
+            Tell::RoutePaused(route) => {
+                self.keep.error(format!("route {route} is paused"));
+                tracing::error!(%route, "route paused: a row is of a kind that this version does not serve");
+            }
+            Tell::WrongReceipt(nonce) => {
+                tracing::error!(%nonce, "Discord answered with a message of another channel")
+            }
+            Tell::NotCaughtUp(channel) => {
+                tracing::info!(%channel, "there is no history to catch up from here")
+            }
+            Tell::CatchUpCut(channel) => {
+                tracing::warn!(%channel, "more was said meanwhile than is read back")
+            }
+            Tell::Stuck(nonce) => {
+                self.keep.error(format!("delivery {nonce} needs a person"));
+                tracing::error!(%nonce, "a delivery cannot be settled without a person");
+            }
+        }
+    }
+
+    /// Ends: the gateway closes, the disk gets everything, the exit says why.
+    async fn leave(
+        mut self,
+        running: Running,
+        ended: Result<Exit, Failure>,
+    ) -> Result<(), Failure> {
+        if let Some((handle, mut stream)) = running.gateway {
+            let for_good = read_brake(&self.brakes.stop) != journal::Brake::Absent;
+            handle.leave(if for_good {
+                Leave::ForGood
+            } else {
+                Leave::ToResume
+            });
+            let closed = async { while stream.next().await.is_some() {} };
+            if tokio::time::timeout(LEAVE_GRACE, closed).await.is_err() {
+                tracing::debug!("the gateway took too long to close");
+            }
+            self.session = handle.session().borrow().clone();
+        }
+        let at = self.moment();
+        let idle = self.outbound.is_idle();
+        let cursors = idle.then(|| self.connector.cursors());
+        if let Err(failure) = &ended {
+            self.keep.error(failure.what.clone());
+        }
+        let status = self.connector.status(&at);
+        for (path, bytes) in self.keep.files(&at, &status, None, &self.session, cursors) {
+            self.job(Job::Replace(path, bytes));
+        }
+        if idle {
+            let checkpoint = Box::new(self.connector.durable().checkpoint());
+            self.job(Job::Checkpoint(at.wall, checkpoint));
+        }
+        self.job(Job::End);
+        if self.spool_jobs.send(SpoolJob::End).is_err() {
+            tracing::debug!("the spool's thread has ended");
+        }
+        match ended? {
+            Exit::Drained => {
+                tracing::info!("ended: nothing is under way");
+                Ok(())
+            }
+            Exit::Unauthorized => Err(fatal_failure(Fatal::Unauthorized)),
+            Exit::Unresolved(open) => Err(unresolved(&open, self.policy.name.as_str())),
+        }
+    }
+}
+
+fn unresolved(open: &[Nonce], binding: &str) -> Failure {
+    let nonces: Vec<_> = open.iter().map(ToString::to_string).collect();
+    Failure::failed(format!(
+        "these deliveries cannot be settled: {}",
+        nonces.join(", ")
+    ))
+    .hint("look in the channel whether the message stands there")
+    .hint(format!(
+        "then say so: guildhall deliveries {binding} NONCE --there MESSAGE | --not-there"
+    ))
+}
+
+/// What a link that ended for good means for the process.
+pub(crate) fn fatal_failure(fatal: Fatal) -> Failure {
+    let reason = match fatal {
+        Fatal::IdentifiesLow { .. } | Fatal::OwnIdentifiesSpent => ExitReason::Failed,
+        Fatal::Closed(FatalClose::DisallowedIntents)
+        | Fatal::Closed(_)
+        | Fatal::Unauthorized
+        | Fatal::WrongIdentity { .. }
+        | Fatal::AddressRefused => ExitReason::Invalid,
+    };
+    Failure::new(reason, fatal.words())
+}
+
+fn send(inputs: &UnboundedSender<Input>, input: Input) {
+    if inputs.send(input).is_err() {
+        tracing::debug!("an input came after the end");
+    }
+}
+
+async fn next_event(gateway: &mut Option<(Handle, EventStream)>) -> Option<Event> {
+    match gateway {
+        Some((_, stream)) => stream.next().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// What a signal asks for.
+#[derive(Clone, Copy)]
+enum Signalled {
+    End,
+    Reload,
+}
+
+struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+    hang_up: Signal,
+}
+
+impl Signals {
+    fn listen() -> Result<Self, Failure> {
+        let on = |kind| {
+            signal(kind)
+                .map_err(|error| Failure::failed(format!("cannot listen to signals: {error}")))
+        };
+        Ok(Self {
+            terminate: on(SignalKind::terminate())?,
+            interrupt: on(SignalKind::interrupt())?,
+            hang_up: on(SignalKind::hangup())?,
+        })
+    }
+
+    async fn next(&mut self) -> Signalled {
+        tokio::select! {
+            _ = self.terminate.recv() => Signalled::End,
+            _ = self.interrupt.recv() => Signalled::End,
+            _ = self.hang_up.recv() => Signalled::Reload,
+        }
+    }
+}

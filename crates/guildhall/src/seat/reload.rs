@@ -1,0 +1,93 @@
+//! Reload: the edited file, checked against what runs.
+//!
+//! In: the file as it is now, the policy in force. Out: one order, applied or refused with reasons.
+//! Never: a policy that was not checked whole, a channel of another server.
+
+use crate::home::Home;
+use guildhall_binding::{Change, Differences, Policy, change};
+use guildhall_connector::input::{Order, ReloadNote};
+use guildhall_discord::{Rest, rest::Outcome};
+use sha2::{Digest as _, Sha256};
+use std::sync::Arc;
+
+/// SHA-256 of a file's bytes, as records hold it.
+pub(crate) fn digest(bytes: &[u8]) -> String {
+    data_encoding::HEXLOWER.encode(&Sha256::digest(bytes))
+}
+
+/// Reads the file and says what is to be done.
+pub(super) async fn order(home: &Home, old: &Arc<Policy>, rest: &Rest) -> Order {
+    let (new, file) = match home.policy_and_bytes(old.name.as_str()) {
+        Ok((policy, bytes)) => (policy, digest(&bytes)),
+        Err(failure) => {
+            let first = failure.what.lines().take(20).map(str::to_owned).collect();
+            return Order::ReloadRefused(ReloadNote {
+                file: None,
+                lines: first,
+            });
+        }
+    };
+    let refused = |lines| {
+        let file = Some(file.clone());
+        tracing::warn!(?lines, "reload refused");
+        Order::ReloadRefused(ReloadNote { file, lines })
+    };
+    let change = match change(old, &new) {
+        Ok(change) => change,
+        Err(fixed) => return refused(vec![fixed.to_string()]),
+    };
+    for channel in new
+        .channels
+        .keys()
+        .filter(|id| !old.channels.contains_key(id))
+    {
+        match rest.channel(*channel).await {
+            Outcome::Done(place) if place.guild == Some(old.guild.id) => {}
+            Outcome::Done(_) => {
+                return refused(vec![format!("channel {channel} is of another server")]);
+            }
+            Outcome::Refused(_) | Outcome::NotSent(_) | Outcome::Unknown(_) => {
+                return refused(vec![format!("channel {channel} could not be read")]);
+            }
+        }
+    }
+    let lines = lines(&change);
+    tracing::info!(?lines, "reload applied");
+    Order::Reload(
+        new,
+        ReloadNote {
+            file: Some(file),
+            lines,
+        },
+    )
+}
+
+/// A change in one line for each list.
+fn lines(change: &Change) -> Vec<String> {
+    fn ids<Id: ToString>(what: &str, differences: &Differences<Id>) -> Vec<String> {
+        let kinds = [
+            ("added", &differences.added),
+            ("removed", &differences.removed),
+            ("changed", &differences.changed),
+        ];
+        let filled = kinds.into_iter().filter(|(_, ids)| !ids.is_empty());
+        let line = |(kind, ids): (&str, &Vec<Id>)| {
+            let ids: Vec<_> = ids.iter().map(ToString::to_string).collect();
+            format!("{what} {kind}: {}", ids.join(" "))
+        };
+        filled.map(line).collect()
+    }
+    let mut lines = ids("channels", &change.channels);
+    lines.extend(ids("users", &change.users));
+    lines.extend(change.limits.iter().map(|limit| {
+        let number = |it: Option<u64>| it.map_or("none".to_owned(), |it| it.to_string());
+        format!(
+            "limits.{}: {} to {}",
+            limit.limit,
+            number(limit.from),
+            number(limit.to)
+        )
+    }));
+    lines.extend(change.other.iter().cloned());
+    lines
+}
