@@ -197,53 +197,42 @@ mod tests {
     #[test]
     fn overwrites_apply_in_discords_order() {
         use OverwriteTarget::{Member, Role};
-        use Permissions as P;
+        const SEND: Permissions = Permissions::SEND_MESSAGES;
+        const NONE: Permissions = Permissions::NONE;
+        let base = Permissions::ORDINARY;
         let roles = [id(2), id(3)];
+        let everyone_may_not = overwrite(Role(id(1)), NONE, SEND);
+        let role_may = overwrite(Role(id(2)), SEND, NONE);
+        let other_role_may_not = overwrite(Role(id(3)), NONE, SEND);
+        let member_may_not = overwrite(Member(id(9)), NONE, SEND);
+        let hidden = overwrite(Role(id(1)), NONE, Permissions::VIEW_CHANNEL);
+        let admin = Permissions::ADMINISTRATOR;
         let cases = [
-            ("none", P::ORDINARY, vec![], true),
-            (
-                "everyone denied",
-                P::ORDINARY,
-                vec![overwrite(Role(id(1)), P::NONE, P::SEND_MESSAGES)],
-                false,
-            ),
+            ("none", base, vec![], true),
+            ("everyone denied", base, vec![everyone_may_not], false),
             (
                 "a role's allow beats everyone's deny",
-                P::ORDINARY,
-                vec![
-                    overwrite(Role(id(2)), P::SEND_MESSAGES, P::NONE),
-                    overwrite(Role(id(1)), P::NONE, P::SEND_MESSAGES),
-                ],
+                base,
+                vec![role_may, everyone_may_not],
                 true,
             ),
             (
-                "one role's allow beats another role's deny",
-                P::ORDINARY,
-                vec![
-                    overwrite(Role(id(2)), P::SEND_MESSAGES, P::NONE),
-                    overwrite(Role(id(3)), P::NONE, P::SEND_MESSAGES),
-                ],
+                "a role's allow beats another's deny",
+                base,
+                vec![role_may, other_role_may_not],
                 true,
             ),
             (
                 "the member's deny beats a role's allow",
-                P::ORDINARY,
-                vec![
-                    overwrite(Role(id(2)), P::SEND_MESSAGES, P::NONE),
-                    overwrite(Member(id(9)), P::NONE, P::SEND_MESSAGES),
-                ],
+                base,
+                vec![role_may, member_may_not],
                 false,
             ),
-            (
-                "without the view nothing counts",
-                P::ORDINARY,
-                vec![overwrite(Role(id(1)), P::NONE, P::VIEW_CHANNEL)],
-                false,
-            ),
+            ("without the view nothing counts", base, vec![hidden], false),
             (
                 "an administrator keeps everything",
-                P::ADMINISTRATOR,
-                vec![overwrite(Member(id(9)), P::NONE, P::SEND_MESSAGES)],
+                admin,
+                vec![member_may_not],
                 true,
             ),
         ];
@@ -255,7 +244,7 @@ mod tests {
                 base,
             };
             let bits = in_channel(&standing, &overwrites);
-            assert_eq!(bits.contains(P::SEND_MESSAGES), may_send, "{name}");
+            assert_eq!(bits.contains(SEND), may_send, "{name}");
         }
     }
 }

@@ -182,10 +182,14 @@ mod tests {
     fn a_bucket_empties_and_fills_again() {
         let mut limits = Limits::default();
         let rules = Rules::default();
-        let remaining = |verdict| match verdict {
-            Verdict::Pass(Some(standing)) => Ok(standing.remaining),
-            Verdict::Bucket(standing) => Err(standing.reset_after_ms),
-            other => panic!("unexpected {other:?}"),
+        let remaining = |verdict| {
+            if let Verdict::Bucket(standing) = verdict {
+                return Err(standing.reset_after_ms);
+            }
+            let Verdict::Pass(Some(standing)) = verdict else {
+                panic!("no bucket")
+            };
+            Ok(standing.remaining)
         };
         let cases = [(0, Ok(1)), (100, Ok(0)), (400, Err(600)), (1_000, Ok(1))];
         for (ms, want) in cases {

@@ -288,15 +288,16 @@ impl Gateway {
             }
             Some(Ok(Message::Close(Some(frame)))) => Heard::Closed(frame.code.into()),
             Some(Ok(Message::Close(None)) | Err(_)) | None => Heard::Lost,
-            Some(Ok(other)) => panic!("unexpected {other:?}"),
+            Some(Ok(other)) => unreachable!("the simulator never sends {other:?}"),
         }
     }
 
     pub(crate) async fn next(&mut self) -> Value {
-        match self.hear().await {
-            Heard::Frame(frame) => frame,
-            other => panic!("unexpected {other:?}"),
-        }
+        let heard = self.hear().await;
+        let Heard::Frame(frame) = heard else {
+            unreachable!("no frame, but {heard:?}")
+        };
+        frame
     }
 
     /// The data of the next dispatch with this name; others in between are skipped.

@@ -3,4 +3,15 @@
 mod harness;
 mod schema;
 
+mod control;
+mod faults;
+mod gateway;
+mod interactions;
+mod limits;
 mod login;
+mod messages;
+mod page;
+mod permissions;
+mod reactions;
+mod resume;
+mod threads;
