@@ -16,11 +16,10 @@ mod unsynced;
 mod whole;
 mod write_once;
 
-use std::fs::File;
 use std::path::Path;
 
 use crate::named::NamedFile;
-use crate::private::{PrivateDir, PrivateError};
+use crate::private::{FolderLock, PrivateDir, PrivateError};
 use crate::segment::{Room, Segment};
 
 pub use append::Committed;
@@ -102,7 +101,7 @@ pub struct Journal {
     room: Room,
     state: State,
     /// Holds the lock on the folder of the commit log for as long as the journal is open.
-    _lock: File,
+    _lock: FolderLock,
 }
 
 /// Whether the journal still takes groups.

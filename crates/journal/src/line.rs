@@ -182,8 +182,9 @@ pub(crate) fn decode<'a, T: Deserialize<'a>>(
 ) -> Result<T, LineFault> {
     match serde_json::from_slice::<VersionOnly>(line) {
         Ok(VersionOnly { v }) if v > reader_version => return Err(LineFault::TooNew(v)),
+        // There is no version 0: a digit was lost.
+        Ok(VersionOnly { v: 0 }) | Err(_) => return Err(LineFault::Bad),
         Ok(_) => {}
-        Err(_) => return Err(LineFault::Bad),
     }
     serde_json::from_slice(line).map_err(|_| LineFault::Bad)
 }
@@ -243,6 +244,7 @@ mod tests {
         let cases = [
             (&br#"{"v":2,"x":1}"#[..], LineFault::TooNew(2)),
             (br#"{"v":1,"x":1}"#, LineFault::Bad),
+            (br#"{"v":0,"g":1,"at":""}"#, LineFault::Bad),
             (br#"{"v":1,"g":1"#, LineFault::Bad),
             (b"\0\0", LineFault::Bad),
         ];

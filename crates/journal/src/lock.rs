@@ -23,10 +23,9 @@ pub use verdict::{Action, Doubt, Gone, Holder, Verdict, holder, verdict};
 
 use std::path::Path;
 
-use rustix::fs::{FileType, FlockOperation};
-use rustix::io::Errno;
+use rustix::fs::FileType;
 
-use crate::private::{IfMissing, PrivateDir, PrivateError, PrivateErrorKind};
+use crate::private::{FolderLock, IfMissing, PrivateDir, PrivateError, PrivateErrorKind};
 
 /// The lock's name in the binding's folder.
 pub const LOCK_FOLDER: &str = "run.lock";
@@ -38,10 +37,9 @@ pub(crate) const STOP_FILE: &str = "STOP";
 /// Longest record that is read, in bytes.
 const RECORD_MAX_BYTES: u64 = 4096;
 
-/// How often, and how far apart, the gate is tried: five seconds in all. What is done behind it
+/// How often the gate is tried, a millisecond apart: five seconds in all. What is done behind it
 /// takes a few syncs.
 const GATE_ATTEMPTS_COUNT: u32 = 5000;
-const GATE_PAUSE: std::time::Duration = std::time::Duration::from_millis(1);
 
 /// What is found where the lock would be.
 #[derive(Debug)]
@@ -120,11 +118,12 @@ pub(crate) fn inspect_in(dir: &PrivateDir) -> LockState {
 #[derive(Debug)]
 pub(crate) struct Gate {
     pub(crate) dir: PrivateDir,
+    pub(crate) lock: FolderLock,
 }
 
 /// The gate did not open.
 #[derive(Debug, thiserror::Error)]
-pub enum GateError {
+pub(crate) enum GateError {
     /// Another claim or clean-up has been at work for longer than it may take.
     #[error("another start or clean-up of this binding is at work")]
     Busy,
@@ -137,13 +136,9 @@ impl Gate {
     /// Waits for the gate, at most five seconds.
     pub(crate) fn enter(folder: &Path, if_missing: IfMissing) -> Result<Self, GateError> {
         let dir = PrivateDir::open(folder, if_missing)?;
-        for _ in 0..GATE_ATTEMPTS_COUNT {
-            match rustix::fs::flock(dir.fd(), FlockOperation::NonBlockingLockExclusive) {
-                Ok(()) => return Ok(Self { dir }),
-                Err(Errno::WOULDBLOCK | Errno::INTR) => std::thread::sleep(GATE_PAUSE),
-                Err(errno) => return Err(PrivateError::new(folder, errno).into()),
-            }
+        match dir.lock(GATE_ATTEMPTS_COUNT)? {
+            Some(lock) => Ok(Self { dir, lock }),
+            None => Err(GateError::Busy),
         }
-        Err(GateError::Busy)
     }
 }

@@ -6,6 +6,7 @@
 
 mod dir;
 mod error;
+mod folder_lock;
 
 use std::fs::File;
 use std::io::Read;
@@ -17,6 +18,7 @@ use rustix::io::Errno;
 
 pub(crate) use dir::{Access, Identity, IfMissing, PrivateDir};
 pub use error::{PrivateError, PrivateErrorKind};
+pub(crate) use folder_lock::FolderLock;
 
 /// Mode of every folder that this crate makes.
 pub const FOLDER_MODE: u32 = 0o700;

@@ -4,11 +4,7 @@
 //! Never: writes before every file was found to be readable and ours.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::path::Path;
-
-use rustix::fs::FlockOperation;
-use rustix::io::Errno;
 
 use super::complete::NamedPlan;
 use super::error::{AppendErrorKind, OpenError, OpenErrorKind};
@@ -18,8 +14,11 @@ use super::write_once::{Found, OnceFolder};
 use super::{COMMITS_FOLDER, Journal, JournalSpec, Recovered, State};
 use crate::line::{self, FORMAT_VERSION, Folded, Header};
 use crate::named::{NamedFile, file_name};
-use crate::private::{Access, IfMissing, PrivateDir, PrivateError, PrivateErrorKind};
+use crate::private::{Access, FolderLock, IfMissing, PrivateDir, PrivateError, PrivateErrorKind};
 use crate::segment::{self, Room, Segment};
+
+/// How often the lock of the journal is tried, a millisecond apart.
+const LOCK_ATTEMPTS_COUNT: u32 = 500;
 
 impl Journal {
     /// Opens the journal in `folder`, making it if there is none, and brings the named files up
@@ -143,14 +142,10 @@ fn sub_if_any(dir: &PrivateDir, name: &str) -> Result<Option<PrivateDir>, Privat
 }
 
 /// Takes the lock that keeps a second writer out; it ends with the process, however that ends.
-fn lock(commits: &PrivateDir) -> Result<File, OpenErrorKind> {
-    let failed = |errno: Errno| PrivateError::new(commits.path(), errno);
-    let fd = rustix::io::fcntl_dupfd_cloexec(commits.fd(), 0).map_err(failed)?;
-    match rustix::fs::flock(&fd, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => Ok(File::from(fd)),
-        Err(Errno::WOULDBLOCK) => Err(OpenErrorKind::Busy),
-        Err(errno) => Err(failed(errno).into()),
-    }
+fn lock(commits: &PrivateDir) -> Result<FolderLock, OpenErrorKind> {
+    commits
+        .lock(LOCK_ATTEMPTS_COUNT)?
+        .ok_or(OpenErrorKind::Busy)
 }
 
 /// Refuses when a write-once file that is due exists with other contents.

@@ -81,9 +81,7 @@ impl RunLock {
         if let Some(brake) = brakes.set() {
             return Err(ClaimError::Braked(brake));
         }
-        let gate = Gate::enter(folder, IfMissing::Create)?;
-        // A second descriptor: the gate's own keeps the gate shut for as long as it is open.
-        let dir = PrivateDir::open(folder, IfMissing::Fail)?;
+        let Gate { dir, lock: gate } = Gate::enter(folder, IfMissing::Create)?;
         // A clean-up may have been at work while we waited.
         if let Some(brake) = brakes.set() {
             return Err(ClaimError::Braked(brake));

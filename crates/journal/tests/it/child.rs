@@ -300,7 +300,16 @@ fn fill(folder: &Path) {
 }
 
 fn three(folder: &Path) {
-    let (mut journal, _) = Journal::open(folder, AT, SPEC).expect("a journal");
+    let mut journal = match Journal::open(folder, AT, SPEC) {
+        Ok((journal, _)) => journal,
+        Err(error) => {
+            return say(if error.kind.is_no_room() {
+                "no-room"
+            } else {
+                "io"
+            });
+        }
+    };
     for row in 1..=3 {
         match journal.append(AT, &[seen(row)]) {
             Ok(Committed {

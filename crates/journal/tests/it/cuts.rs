@@ -177,6 +177,31 @@ fn damage_before_the_last_line_is_refused_by_file_and_offset() {
 }
 
 #[test]
+fn a_changed_bit_before_the_last_line_is_never_taken_for_history() {
+    let place = Place::new();
+    let (mut journal, _) = place.open();
+    append(&mut journal, &[seen(1), queued(1)]);
+    append(&mut journal, &[dropped(5), seen(2)]);
+    append(&mut journal, &[queued(2)]);
+    drop(journal);
+    let full = fs::read(place.segment()).expect("the segment");
+    let ends: Vec<_> = (0..full.len()).filter(|at| full[*at] == b'\n').collect();
+    let used = full[..=ends[3]].to_vec();
+    let damaged = Place::new();
+    copy(&place.folder(), &damaged.folder());
+    for at in ends[0] + 1..ends[2] {
+        for bit in [1, 2, 0x20, 0x80] {
+            let mut bytes = used.clone();
+            bytes[at] ^= bit;
+            fs::write(damaged.segment(), bytes).expect("damage");
+            // Either the line cannot be read, or it says something else than its copies.
+            let found = damaged.try_open().map(|(_, back)| told(&back));
+            assert!(found.is_err(), "bit {bit} of byte {at}: {found:?}");
+        }
+    }
+}
+
+#[test]
 fn lines_of_somebody_else_are_refused_by_file_and_offset() {
     let (place, _, _) = history();
     let line = b"{\"v\":1,\"g\":4,\"at\":\"2026-11-30T14:04:05.123Z\",\"k\":\"seen\"}\n";

@@ -5,6 +5,23 @@
 use crate::child::{self, Role};
 use crate::support::{Place, append, seen};
 
+#[test]
+fn a_journal_that_finds_no_room_to_begin_says_so() {
+    for (point, want) in [
+        ("checkpoint.segment=ENOSPC", "no-room"),
+        ("checkpoint.segment=EIO", "io"),
+    ] {
+        let place = Place::new();
+        assert_eq!(
+            child::says(Role::Three, &place.folder(), point),
+            [want],
+            "{point}"
+        );
+        let (_journal, back) = place.open();
+        assert_eq!(back.next_group, 1, "{point}");
+    }
+}
+
 /// What the child says of three groups: their number, or the error's name.
 #[test]
 fn each_failure_of_a_write_or_a_sync_has_its_answer() {

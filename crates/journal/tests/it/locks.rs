@@ -382,6 +382,24 @@ fn a_person_who_touches_the_brake_of_a_dead_recovery_makes_it_theirs() {
 }
 
 #[test]
+fn a_persons_brake_that_a_dying_recovery_had_moved_comes_back() {
+    let place = Place::new();
+    crash(&place, &gone());
+    fs::write(place.file(".STOP.moved"), "lunch\n").expect("a brake");
+    let claim = RunLock::claim(&place.folder(), &brakes(&place), &Owner::current());
+    assert!(matches!(claim, Err(ClaimError::Braked(_))), "{claim:?}");
+    let refused = recover(&place.folder(), &brakes(&place));
+    let Err(LockError::Braked(found)) = refused else {
+        panic!("{refused:?}")
+    };
+    assert_eq!(
+        (found.path, found.why),
+        (place.file("STOP"), Some("lunch".into()))
+    );
+    assert!(place.file("STOP").exists() && !place.file(".STOP.moved").exists());
+}
+
+#[test]
 fn an_interrupted_claim_leaves_a_lock_that_is_cleared() {
     for point in ["lock.made", "lock.published"] {
         let place = Place::new();
