@@ -41,7 +41,7 @@ use std::fmt;
 /// that a part is accepted either way.
 pub const MESSAGE_CONTENT_MAX_CHARS: usize = 2_000;
 
-/// Most parts that one reply is sent as; at the default part length about 90 000 characters.
+/// Most parts that one reply is sent as; 95 000 characters at the usual part length of 1 900.
 pub const MAX_PARTS: usize = 50;
 
 /// Smallest limit that [`split`] works with. Below it a reopened code block would leave no room.
