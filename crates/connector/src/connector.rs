@@ -190,13 +190,12 @@ impl Connector {
         let routes = self.live.routes.values().filter_map(|active| match active {
             Active::Preparing(preparing) => preparing.again,
             Active::Running(running) => {
-                let next = running
-                    .aborting
-                    .map_or(running.deadline, |aborting| aborting.until);
-                Some(
-                    next.min(running.type_at)
-                        .min(self.live.last.plus(BRAKE_POLL)),
-                )
+                // Nobody types while a run is being aborted.
+                let next = running.aborting.map_or_else(
+                    || running.deadline.min(running.type_at),
+                    |aborting| aborting.until,
+                );
+                Some(next.min(self.live.last.plus(BRAKE_POLL)))
             }
             Active::Delivering(_) => None,
         });

@@ -260,12 +260,12 @@ impl Connector {
             return self.fail(out, row, Line::of_failure(RunFailure::TooLong));
         }
         let chars = reply::length(&answer) as u64;
-        let answer = if answer.trim().is_empty() {
-            Line::EmptyAnswer.text().to_owned()
-        } else {
-            answer
-        };
-        let split = reply::split(&answer, policy.limits.reply_chunk_chars);
+        let chunk = policy.limits.reply_chunk_chars;
+        let mut split = reply::split(&answer, chunk);
+        if split.parts.is_empty() {
+            // Nothing to see, though it need not be white space.
+            split = reply::split(Line::EmptyAnswer.text(), chunk);
+        }
         let left_out = match split.cut {
             reply::Cut::Whole => None,
             reply::Cut::Rest { chars_left_out } => Some(chars_left_out as u64),

@@ -5,4 +5,5 @@
 )]
 
 mod flow;
+mod found;
 mod world;
