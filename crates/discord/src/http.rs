@@ -20,7 +20,10 @@ use std::{
     sync::{Mutex, PoisonError},
     time::Duration,
 };
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::{
+    task::AbortHandle,
+    time::{Instant, timeout, timeout_at},
+};
 
 /// Connecting, part of the exchange. Shorter, so that a connect that hangs is told from an answer
 /// that never came.
@@ -87,8 +90,20 @@ pub(crate) enum Loss {
     TimedOut,
 }
 
-struct Idle {
+/// A connection; dropped, it is closed, whatever the other side still owes.
+struct Connection {
     sender: SendRequest<Full<Bytes>>,
+    driver: AbortHandle,
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.driver.abort();
+    }
+}
+
+struct Idle {
+    connection: Connection,
     since: Instant,
 }
 
@@ -116,10 +131,12 @@ impl Pool {
         let deadline = Instant::now() + outgoing.within;
         let body_cap = outgoing.body_cap;
         let mut request = self.request(outgoing);
-        while let Some(mut sender) = self.take_idle() {
-            let sent = timeout_at(deadline, sender.try_send_request(request)).await;
-            match sent {
-                Ok(Ok(response)) => return self.read(response, sender, body_cap, deadline).await,
+        while let Some(mut connection) = self.take_idle() {
+            let sending = connection.sender.try_send_request(request);
+            match timeout_at(deadline, sending).await {
+                Ok(Ok(response)) => {
+                    return Ok(self.read(response, connection, body_cap, deadline).await);
+                }
                 Ok(Err(mut error)) => match error.take_message() {
                     // The connection had been closed before a byte was written.
                     Some(unsent) => request = unsent,
@@ -128,9 +145,9 @@ impl Pool {
                 Err(_) => return Err(Loss::TimedOut),
             }
         }
-        let mut sender = self.connect().await.map_err(Loss::Unsent)?;
-        match timeout_at(deadline, sender.try_send_request(request)).await {
-            Ok(Ok(response)) => self.read(response, sender, body_cap, deadline).await,
+        let mut connection = self.connect().await.map_err(Loss::Unsent)?;
+        match timeout_at(deadline, connection.sender.try_send_request(request)).await {
+            Ok(Ok(response)) => Ok(self.read(response, connection, body_cap, deadline).await),
             Ok(Err(mut error)) => Err(match error.take_message() {
                 Some(_) => Loss::Unsent(DialFault::Unreachable),
                 None => Loss::Unanswered,
@@ -159,60 +176,65 @@ impl Pool {
     async fn read(
         &self,
         response: hyper::Response<hyper::body::Incoming>,
-        sender: SendRequest<Full<Bytes>>,
+        connection: Connection,
         body_cap: usize,
         deadline: Instant,
-    ) -> Result<Answer, Loss> {
+    ) -> Answer {
         let (head, body) = response.into_parts();
         let whole = timeout_at(deadline, Limited::new(body, body_cap).collect()).await;
         let body = match whole {
             Ok(Ok(collected)) => {
-                self.keep(sender);
+                self.keep(connection);
                 Body::Whole(collected.to_bytes())
             }
             Ok(Err(_)) | Err(_) => Body::Broken,
         };
-        Ok(Answer {
+        Answer {
             status: head.status.as_u16(),
             headers: head.headers,
             body,
-        })
+        }
     }
 
-    async fn connect(&self) -> Result<SendRequest<Full<Bytes>>, DialFault> {
+    async fn connect(&self) -> Result<Connection, DialFault> {
         let stream = timeout(CONNECT_DEADLINE, self.dialer.dial(&self.target))
             .await
             .map_err(|_| DialFault::TimedOut)??;
         handshake(stream).await
     }
 
-    fn take_idle(&self) -> Option<SendRequest<Full<Bytes>>> {
+    fn take_idle(&self) -> Option<Connection> {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();
-        idle.retain(|kept| !kept.sender.is_closed() && now - kept.since < IDLE_AGE);
+        idle.retain(|kept| !kept.connection.sender.is_closed() && now - kept.since < IDLE_AGE);
         // A connection whose last answer is not quite finished is left for the next caller.
-        let ready = idle.iter().rposition(|kept| kept.sender.is_ready())?;
-        Some(idle.remove(ready).sender)
+        let ready = idle
+            .iter()
+            .rposition(|kept| kept.connection.sender.is_ready())?;
+        Some(idle.remove(ready).connection)
     }
 
-    fn keep(&self, sender: SendRequest<Full<Bytes>>) {
+    fn keep(&self, connection: Connection) {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        if idle.len() < IDLE_COUNT && !sender.is_closed() {
+        if idle.len() < IDLE_COUNT && !connection.sender.is_closed() {
             idle.push(Idle {
-                sender,
+                connection,
                 since: Instant::now(),
             });
         }
     }
 }
 
-async fn handshake(stream: Stream) -> Result<SendRequest<Full<Bytes>>, DialFault> {
-    let (sender, connection) = http1::handshake(TokioIo::new(stream))
+async fn handshake(stream: Stream) -> Result<Connection, DialFault> {
+    let (sender, driver) = http1::handshake(TokioIo::new(stream))
         .await
         .map_err(|_| DialFault::Unreachable)?;
-    tokio::spawn(async move {
+    let driver = tokio::spawn(async move {
         // How a connection ends is told by the exchange that used it.
-        drop(connection.await);
+        drop(driver.await);
     });
-    Ok(sender)
+    Ok(Connection {
+        sender,
+        driver: driver.abort_handle(),
+    })
 }

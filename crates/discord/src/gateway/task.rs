@@ -273,6 +273,7 @@ impl Task {
                     Err(_) => Input::Leave(CLOSE_RESUMABLE),
                 }
             }
+            () = self.events.closed() => Input::Leave(CLOSE_RESUMABLE),
             () = sleep(until) => Input::Tick,
         };
         Woken::Input(input)

@@ -4,7 +4,7 @@
 //! enforced, a message or an edit that pings somebody who was not named, a thread that is private
 //! by default.
 
-use super::{Outcome, Reason, Refused, Rest, answer, route::Route};
+use super::{Outcome, Reason, Rest, answer, route::Route};
 use crate::{
     http::Answer,
     interaction::InteractionId,
@@ -144,6 +144,18 @@ pub enum Reply {
     No,
     /// This message; where it is gone, the post stands by itself.
     To(MessageId),
+    /// The same, when nothing can have been posted with this nonce before: then "unknown message"
+    /// can only mean the one that is replied to, and the post goes out without it.
+    FirstTo(MessageId),
+}
+
+impl Reply {
+    /// Whether a refusal is about the reference alone: nothing was posted because of it.
+    fn is_refused_by(self, reason: Reason) -> bool {
+        let about_the_reply =
+            matches!(reason, Reason::UnknownReference | Reason::ReplyNeedsHistory);
+        about_the_reply || (reason == Reason::UnknownMessage && matches!(self, Self::FirstTo(_)))
+    }
 }
 
 /// A message that stands in Discord, as its answer told it.
@@ -186,8 +198,9 @@ impl Rest {
         body["nonce"] = json!(nonce.as_str());
         body["enforce_nonce"] = json!(true);
         let alone = Route::create_message(channel).with(&body);
-        let Reply::To(message) = reply else {
-            return self.call(alone, |answer| self.posted(answer)).await;
+        let message = match reply {
+            Reply::No => return self.call(alone, |answer| self.posted(answer)).await,
+            Reply::To(message) | Reply::FirstTo(message) => message,
         };
         body["message_reference"] = json!({
             "message_id": message,
@@ -195,14 +208,8 @@ impl Rest {
         });
         let replying = Route::create_message(channel).with(&body);
         let outcome = self.call(replying, |answer| self.posted(answer)).await;
-        let over_reference = |no: &Refused| {
-            matches!(
-                no.reason,
-                Reason::UnknownReference | Reason::ReplyNeedsHistory
-            )
-        };
         if let Outcome::Refused(no) = &outcome
-            && over_reference(no)
+            && reply.is_refused_by(no.reason)
         {
             tracing::debug!(%channel, code = no.code, "posting without the reference");
             return self.call(alone, |answer| self.posted(answer)).await;

@@ -208,6 +208,27 @@ async fn a_reply_that_cannot_be_one_is_posted_without_its_reference() {
         assert_eq!(asked.len(), 2);
         assert_eq!(asked[0].json()["nonce"], asked[1].json()["nonce"]);
     }
+    // "Unknown message" is the reference at a first try, and the post itself at a repeat.
+    let gone = |asked: &crate::fake::Asked| {
+        if asked.json().get("message_reference").is_some() {
+            Answer::failure(404, 10_008)
+        } else {
+            Answer::ok(own(9, "hello", "nonce-1"))
+        }
+    };
+    let nonce = Nonce::parse("nonce-1").expect("a nonce");
+    for (reply, exchanges) in [
+        (Reply::FirstTo(message_id(7)), 2),
+        (Reply::To(message_id(7)), 1),
+    ] {
+        let api = Api::start(gone).await;
+        let content = Content::text("hello");
+        let got = client(&api)
+            .create_message(hall(), content, &nonce, reply)
+            .await;
+        assert_eq!(matches!(got, Outcome::Done(_)), exchanges == 2);
+        assert_eq!(api.asked().len(), exchanges);
+    }
     // Other refusals of the same status are what they are.
     let api = Api::start(|_| Answer::failure(400, 50_006)).await;
     assert!(matches!(post(&api).await, Outcome::Refused(no) if no.reason == Reason::Empty));
