@@ -103,7 +103,7 @@ function typed() {
   const now = Date.now();
   if (intent.kind !== 'edit' && byId('draft').value.trim() && now - lastTyping > TYPING_EVERY_MS) {
     lastTyping = now;
-    control('POST', 'typing', { channel: store.channel, user: store.speaker });
+    control('POST', 'typing', { channel: store.channel, user: store.speaker }, true);
   }
 }
 

@@ -2,8 +2,8 @@
 
 import { toast } from './dom.js';
 
-/** One request. A refusal is shown to the person and given back as null. */
-export async function control(method, path, body) {
+/** One request. A refusal is shown to the person, unless `quiet`, and given back as null. */
+export async function control(method, path, body, quiet = false) {
   try {
     const answer = await fetch(`/control/${path}`, {
       method,
@@ -12,7 +12,7 @@ export async function control(method, path, body) {
     });
     const json = await answer.json();
     if (!answer.ok) {
-      toast(json.error ?? `The server answered ${answer.status}`, 'bad');
+      if (!quiet) toast(json.error ?? `The server answered ${answer.status}`, 'bad');
       return null;
     }
     return json;

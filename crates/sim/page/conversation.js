@@ -46,8 +46,11 @@ export function drawConversation() {
   const items = messages.map((message, index) => messageItem(message, messages[index - 1], actions));
   const intro = el('li', { class: 'intro' }, el('p', { class: 'intro-title' }, `${channel.type === 0 ? '#' : ''}${nameOf(channel)}`),
     el('p', { class: 'quiet' }, 'This is where the conversation begins.'));
+  // Another channel is not news: a screen reader hears only what comes from now on.
+  scroll().setAttribute('aria-busy', 'true');
   byId('log').replaceChildren(intro, ...items);
   toEnd();
+  requestAnimationFrame(() => scroll().removeAttribute('aria-busy'));
 }
 
 /** Adds a message at its place, and follows it when the person is at the end. */

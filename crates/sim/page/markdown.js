@@ -36,7 +36,7 @@ function mention(id) {
 }
 
 function spoiler(text) {
-  const node = el('button', { type: 'button', class: 'spoiler', 'aria-label': 'Spoiler, press to show' }, inline(text));
+  const node = el('button', { type: 'button', class: 'spoiler' }, 'show spoiler');
   node.addEventListener('click', () => {
     node.replaceWith(el('span', { class: 'spoiler-open' }, inline(text)));
   });

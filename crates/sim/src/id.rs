@@ -66,6 +66,16 @@ impl FromStr for Id {
     }
 }
 
+impl Id {
+    /// An id in a body. Discord writes strings, and takes numbers as well; discord.py sends them.
+    pub(crate) fn of(value: &serde_json::Value) -> Option<Self> {
+        match value.as_u64() {
+            Some(number) => NonZeroU64::new(number).map(Self),
+            None => value.as_str()?.parse().ok(),
+        }
+    }
+}
+
 /// Makes ids: time in the high bits, the seed below it, then a counter.
 #[derive(Debug)]
 pub(crate) struct IdSource {

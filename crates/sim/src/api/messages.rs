@@ -225,12 +225,14 @@ impl World {
         caller: Caller,
     ) -> Outcome {
         let mut form = Form::read(request)?;
-        let recipient = form.required_text("recipient_id", 1, 20);
+        if form.get("recipient_id").is_none() {
+            let text = "This field is required";
+            form.errors
+                .add(&["recipient_id"], "BASE_TYPE_REQUIRED", text);
+        }
         form.finish()?;
-        let user = recipient
-            .parse::<Id>()
-            .ok()
-            .filter(|id| self.users.contains_key(id));
+        let recipient = form.get("recipient_id").and_then(Id::of);
+        let user = recipient.filter(|id| self.users.contains_key(id));
         let user = user.ok_or(ApiError::UNKNOWN_USER)?;
         if user == caller.bot || self.apps.iter().any(|app| app.bot == user) {
             return Err(ApiError::CANNOT_DM);

@@ -93,7 +93,7 @@ impl World {
         wish: &Value,
         draft: &mut Draft,
     ) -> Result<(), ApiError> {
-        let id = |key: &str| wish[key].as_str().and_then(|text| text.parse::<Id>().ok());
+        let id = |key: &str| Id::of(&wish[key]);
         let forward = wish["type"].as_u64() == Some(1);
         let Some(message) = id("message_id") else {
             let text = "This field is required";
@@ -178,7 +178,7 @@ impl World {
         let allowed_mentions = read_allowed_mentions(form, sender);
         let keep = form.list("attachments", 10).map(|list| {
             list.iter()
-                .filter_map(|entry| entry["id"].as_str()?.parse().ok())
+                .filter_map(|entry| Id::of(&entry["id"]))
                 .collect()
         });
         form.finish()?;
@@ -292,14 +292,14 @@ fn read_allowed_mentions(form: &mut Form, sender: Sender) -> AllowedMentions {
 }
 
 fn read_allowed(kind: &str, parse: &[&str], wish: &Value, errors: &mut FormErrors) -> Allowed {
-    let listed: Vec<&str> = wish[kind]
+    let listed: Vec<Id> = wish[kind]
         .as_array()
         .into_iter()
         .flatten()
-        .filter_map(Value::as_str)
+        .filter_map(Id::of)
         .collect();
     if !parse.contains(&kind) {
-        return Allowed::Only(listed.iter().filter_map(|id| id.parse().ok()).collect());
+        return Allowed::Only(listed);
     }
     if !listed.is_empty() {
         let text = format!("parse:[\"{kind}\"] and {kind}: [ids...] are mutually exclusive.");

@@ -167,10 +167,7 @@ impl World {
         let query = data["query"].as_str().unwrap_or_default().to_lowercase();
         let listed = data["user_ids"].as_array().cloned();
         let listed = listed.unwrap_or_else(|| vec![data["user_ids"].clone()]);
-        let wanted: Vec<Id> = listed
-            .iter()
-            .filter_map(|id| id.as_str()?.parse().ok())
-            .collect();
+        let wanted: Vec<Id> = listed.iter().filter_map(Id::of).collect();
         let members: Vec<Value> = self
             .members
             .keys()
