@@ -1,0 +1,3 @@
+//! The machine's own tests: seeds hold, missing safeguards show, a seed replays.
+
+mod smoke;
