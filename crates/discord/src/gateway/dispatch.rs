@@ -137,3 +137,6 @@ fn own_member(body: Field<'_>, bot: UserId) -> Option<News> {
 fn unreadable(event: &'static str, message: Option<MessageId>) -> News {
     News::Unreadable { event, message }
 }
+
+#[cfg(test)]
+mod tests;

@@ -27,6 +27,10 @@ use tokio::{
 const QUEUE_COUNT: usize = 1_024;
 /// Places in the queue that only news of the link itself may take.
 const RESERVE_COUNT: usize = 64;
+/// How long the socket is not read while the core works off a full queue. Meanwhile TCP holds the
+/// sender back, and heartbeats go out; after it the link is dropped and resumed later. Well below
+/// a heartbeat's interval, so that an acknowledgement that waits in the socket is not missed.
+const PAUSE_MAX_MS: u64 = 10_000;
 /// Free places at which a link that was dropped for the core's sake is opened again.
 const ROOM_COUNT: usize = QUEUE_COUNT / 2;
 /// Longest sleep: a machine that was suspended notices within this time.
@@ -161,6 +165,7 @@ pub fn connect(rest: &Rest, config: GatewayConfig) -> (Handle, EventStream) {
         opening: None,
         finding: None,
         blocked: false,
+        paused_ms: None,
     };
     tokio::spawn(task.run(committed_receiver, leave_receiver));
     (
@@ -200,6 +205,8 @@ struct Task {
     opening: Later<Result<Socket, DownWhy>>,
     finding: Later<Address>,
     blocked: bool,
+    /// Since when the socket is not read, as the queue is full.
+    paused_ms: Option<u64>,
 }
 
 impl Task {
@@ -237,6 +244,16 @@ impl Task {
             .machine
             .deadline()
             .map(|due| Duration::from_millis(due.saturating_sub(now)));
+        let full = !self.blocked && self.is_full();
+        let paused = full.then(|| *self.paused_ms.get_or_insert(now));
+        if !full {
+            self.paused_ms = None;
+        }
+        if paused.is_some_and(|since| now.saturating_sub(since) >= PAUSE_MAX_MS) {
+            self.paused_ms = None;
+            self.blocked = true;
+            return Woken::Input(Input::QueueFull);
+        }
         let until = due.unwrap_or(WAKE_MAX).min(WAKE_MAX);
         // A flood of frames must not keep a heartbeat waiting.
         if until.is_zero() {
@@ -247,7 +264,7 @@ impl Task {
                 Some(Leave::ForGood) => CLOSE_FOR_GOOD,
                 Some(Leave::ToResume) | None => CLOSE_RESUMABLE,
             }),
-            read = read(&mut self.socket) => match read {
+            read = read(&mut self.socket), if !full => match read {
                 Read::Text(text) => return Woken::Text(text),
                 Read::Closed(code) => Input::Closed(code),
                 Read::Nothing => Input::Tick,
@@ -264,8 +281,9 @@ impl Task {
                 Some(seq) => Input::Committed(seq),
                 None => Input::Tick,
             },
-            room = self.events.reserve_many(ROOM_COUNT + RESERVE_COUNT), if self.blocked => {
+            room = self.events.reserve_many(ROOM_COUNT + RESERVE_COUNT), if self.blocked || full => {
                 match room {
+                    Ok(_) if full => Input::Tick,
                     Ok(_) => {
                         self.blocked = false;
                         Input::QueueRoom
@@ -277,6 +295,10 @@ impl Task {
             () = sleep(until) => Input::Tick,
         };
         Woken::Input(input)
+    }
+
+    fn is_full(&self) -> bool {
+        self.events.capacity() <= RESERVE_COUNT && !self.events.is_closed()
     }
 
     async fn carry_out(&mut self, outputs: Vec<Output>) -> Ending {
@@ -348,7 +370,7 @@ impl Task {
         }
         if event.seq.is_some() {
             self.note(|link| link.event_ms = Some(now.wall_ms));
-            if self.events.capacity() <= RESERVE_COUNT && !self.events.is_closed() {
+            if self.is_full() {
                 self.blocked = true;
                 return self.machine.on(now, Input::QueueFull);
             }

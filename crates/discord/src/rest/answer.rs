@@ -153,6 +153,10 @@ fn is_edge_refusal(answer: &Answer, code: u64) -> bool {
 }
 
 fn reason(answer: &Answer, code: u64, failure: &Failure<'_>) -> Reason {
+    // The token of an interaction that is over, not the bot's: it comes with 401 all the same.
+    if code == 50_027 {
+        return Reason::InteractionOver;
+    }
     if answer.status == 401 {
         return Reason::Unauthorized;
     }

@@ -95,6 +95,17 @@ pub(crate) enum Scope {
     Edge,
 }
 
+impl Scope {
+    /// What a request that was limited in this scope waits for.
+    pub(crate) const fn hold(self) -> Hold {
+        match self {
+            Self::User | Self::Shared => Hold::Bucket,
+            Self::Global => Hold::Global,
+            Self::Edge => Hold::Edge,
+        }
+    }
+}
+
 /// What an answer says about limits.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Reading<'a> {

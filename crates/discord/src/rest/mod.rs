@@ -96,7 +96,7 @@ pub struct ServerTime {
 /// `DiscordBot (address, version)`; others may be turned away at the edge network.
 pub(crate) fn user_agent() -> HeaderValue {
     HeaderValue::from_static(concat!(
-        "DiscordBot (https://github.com/guildhall/guildhall, ",
+        "DiscordBot (https://guildhall.invalid, ",
         env!("CARGO_PKG_VERSION"),
         ")"
     ))
@@ -235,10 +235,11 @@ impl Rest {
                 Verdict::Unknown(why) => return Outcome::Unknown(why),
                 Verdict::Wait if exchanges < EXCHANGES_PER_CALL => {}
                 Verdict::Wait => {
-                    let wait = reading
-                        .limited
-                        .map_or(BUSY_RETRY, |limited| Duration::from_millis(limited.wait_ms));
-                    return not_sent(NotSentWhy::Held(Hold::Bucket), wait);
+                    let limited = reading.limited.map(|limited| {
+                        let wait = Duration::from_millis(limited.wait_ms);
+                        not_sent(NotSentWhy::Held(limited.scope.hold()), wait)
+                    });
+                    return limited.unwrap_or_else(busy);
                 }
             }
         }

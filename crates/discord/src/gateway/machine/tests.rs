@@ -3,6 +3,7 @@
 use super::*;
 use serde_json::{Value, json};
 
+mod chance; // random schedules
 mod entering; // READY, RESUMED, what they need, what they end
 mod living; // heartbeats, numbers, a core that is slow
 mod storms; // servers that never let us in for long

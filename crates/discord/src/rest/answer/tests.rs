@@ -108,6 +108,7 @@ fn codes_mean_what_the_reference_says() {
         (403, 90_001, Reason::Blocked),
         (400, 200_000, Reason::Moderated),
         (401, 0, Reason::Unauthorized),
+        (401, 50_027, Reason::InteractionOver),
         (405, 0, Reason::Other),
         (404, 0, Reason::UnknownOther),
     ];
