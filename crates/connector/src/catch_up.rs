@@ -9,7 +9,7 @@ use crate::{
     connector::{Connector, Out},
     input::{Found, HistoryPage, Rest},
     intake::pause,
-    live::{CatchUp, Reading},
+    live::{CatchUp, GuildDue, Reading},
     moment::{Mono, millis},
     step::{Command, LookUp, Tell},
 };
@@ -24,7 +24,7 @@ use std::{collections::BTreeMap, time::Duration};
 /// How long events wait for pages.
 const EVENTS_WAIT: Duration = Duration::from_secs(15);
 /// How long a fresh session waits for the guild's threads.
-const GUILD_WAIT: Duration = Duration::from_secs(10);
+const GUILD_WAIT: Duration = Duration::from_secs(3);
 /// Events that wait, at most; beyond it they go on at once.
 const EVENTS_MAX_COUNT: usize = 4_096;
 /// Messages that are read back from one place.
@@ -36,6 +36,7 @@ impl Connector {
     /// A fresh session: the guild comes next, and events wait for what was missed.
     pub(crate) fn await_guild(&mut self, out: &mut Out<'_>) {
         let held = self.take_held();
+        self.live.guild = GuildDue::Yes;
         let until = out.at.mono.plus(GUILD_WAIT);
         self.live.catch_up = CatchUp::AwaitingGuild {
             until,
@@ -45,7 +46,9 @@ impl Connector {
 
     /// The guild's threads are known.
     pub(crate) fn guild_known(&mut self, out: &mut Out<'_>) {
-        if matches!(self.live.catch_up, CatchUp::AwaitingGuild { .. }) {
+        // A guild that comes later than a fresh session waits for it brings its threads then.
+        if self.live.guild == GuildDue::Yes {
+            self.live.guild = GuildDue::No;
             self.begin_catch_up(out);
         }
     }
@@ -120,6 +123,10 @@ impl Connector {
 
     /// Gives the message back when nothing is being caught up; keeps it otherwise.
     pub(crate) fn hold_while_catching_up(&mut self, out: &mut Out<'_>, said: Said) -> Option<Said> {
+        // Messages come after their guild: one that comes before it says that no guild will.
+        if matches!(self.live.catch_up, CatchUp::AwaitingGuild { .. }) {
+            self.begin_catch_up(out);
+        }
         let events = match &mut self.live.catch_up {
             CatchUp::Idle | CatchUp::Late { .. } => return Some(said),
             CatchUp::AwaitingGuild { events, .. } | CatchUp::Reading { events, .. } => events,

@@ -180,7 +180,7 @@ impl Connector {
                 part: 1,
                 of: 1,
                 place: said.channel,
-                reply_to: Some(said.id),
+                reply_to: key.is_about_the_message().then_some(said.id),
                 line: Some(key.line()),
                 text: key.line().text().to_owned(),
             },

@@ -44,6 +44,7 @@ pub(crate) struct Live {
     /// Messages that wait until their channel's parent is known.
     pub(crate) strays: BTreeMap<ChannelId, Strays>,
     pub(crate) catch_up: CatchUp,
+    pub(crate) guild: GuildDue,
     /// Newest message that was looked at, by place.
     pub(crate) cursors: BTreeMap<ChannelId, MessageId>,
     /// Newest message of each active thread, as the guild last told.
@@ -77,6 +78,14 @@ pub(crate) enum Linked {
     #[default]
     Down,
     Up,
+}
+
+/// Whether the guild of a fresh session has not come yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(crate) enum GuildDue {
+    Yes,
+    #[default]
+    No,
 }
 
 /// What a busy route is at.

@@ -168,8 +168,11 @@ fn end_of_failure(line: Option<Line>) -> Next {
 /// Whether another line could arrive where this "no" came from.
 const fn worth_a_line(why: RefusedWhy) -> bool {
     match why {
-        RefusedWhy::Content | RefusedWhy::Absent | RefusedWhy::Operator => true,
-        RefusedWhy::NoAccess | RefusedWhy::NotListed | RefusedWhy::Unauthorized => false,
+        // A right that is missing for one part may be there for a short line: it costs one try.
+        RefusedWhy::NoAccess | RefusedWhy::Content | RefusedWhy::Absent | RefusedWhy::Operator => {
+            true
+        }
+        RefusedWhy::NotListed | RefusedWhy::Unauthorized => false,
     }
 }
 

@@ -33,6 +33,16 @@ impl NoticeKey {
         }
     }
 
+    /// Whether it says that this message gets no answer. Without room the message is caught up
+    /// later, and its reply is its answer.
+    #[must_use]
+    pub const fn is_about_the_message(self) -> bool {
+        match self {
+            Self::Oversize(_) | Self::QueueFull(_) | Self::Ceiling(_) | Self::Estop(..) => true,
+            Self::NoRoom(..) => false,
+        }
+    }
+
     /// The line that it says.
     #[must_use]
     pub const fn line(self) -> Line {

@@ -149,7 +149,7 @@ async fn discord(policy: &Arc<Policy>, rest: Rest, findings: &mut Findings) {
     };
     findings.ok("bot", me.id);
     let guild = answer(rest.guild(policy.guild.id).await, "the server")
-        .map_err(|failure| failure.hint(format!("invite the bot: {}", invite(policy))));
+        .map_err(|failure| failure.hint(format!("invite the bot: {}", seat::invite(policy))));
     let Some(guild) = findings.take("server", guild) else {
         return;
     };
@@ -212,17 +212,6 @@ async fn gateway(policy: &Policy, rest: &Rest, findings: &mut Findings) {
     {
         tracing::debug!("the gateway took too long to close");
     }
-}
-
-/// Reads, sends, reacts, reads history, sends in threads.
-const PERMISSIONS: u64 = 274_877_975_616;
-
-fn invite(policy: &Policy) -> String {
-    // The application's id is the bot user's for every application made since 2016.
-    format!(
-        "https://discord.com/oauth2/authorize?client_id={}&scope=bot&permissions={PERMISSIONS}",
-        policy.bot
-    )
 }
 
 fn answer<T>(outcome: Outcome<T>, what: &str) -> Result<T, Failure> {

@@ -140,20 +140,21 @@ fn words(log: &str, line: &Value) -> String {
             Some(why) => format!("settled {}: {why}", field("how")),
             None => format!("settled {}", field("how")),
         },
-        ("outbox", Some("intent")) => format!(
-            "will post {} {} of {} ({})",
-            field("purpose"),
-            field("part"),
-            field("of"),
-            field("nonce")
-        ),
+        ("outbox", Some("intent")) => {
+            let (purpose, part, of) = (field("purpose"), field("part"), field("of"));
+            format!("intent: {purpose} {part} of {of}, nonce {}", field("nonce"))
+        }
         ("outbox", Some("confirmed")) => {
-            format!("posted as {}, known by {}", field("message"), field("by"))
+            format!(
+                "confirmed: message {}, by {}",
+                field("message"),
+                field("by")
+            )
         }
         ("outbox", Some("refused")) => {
             format!("refused: {} (code {})", field("why"), field("code"))
         }
-        ("outbox", Some("unknown")) => format!("not known whether it was posted: {}", field("why")),
+        ("outbox", Some("unknown")) => format!("unknown whether it stands: {}", field("why")),
         (log, kind) => format!("{log}: {}", kind.unwrap_or("?")),
     }
 }

@@ -30,6 +30,7 @@ use guildhall_discord::{
         Clock, Event, EventStream, Fatal, FatalClose, GatewayConfig, Handle, Intents, Leave, News,
         Now, Seq, SessionState,
     },
+    rest::Outcome,
 };
 use guildhall_engine::{Abort, Engine, RunRequest};
 use guildhall_journal::{self as journal, failpoint, read_brake};
@@ -81,6 +82,8 @@ struct Running {
     /// The newest event that was given to the connector and not yet told as committed.
     newest: Option<Seq>,
     exit: Option<Exit>,
+    /// Tells that the bot is not in the server.
+    lost: UnboundedSender<()>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -97,6 +100,7 @@ impl Driver {
     /// Runs until the connector says to end, or Discord or the disk make it impossible to go on.
     pub(super) async fn run(mut self, start: Start) -> Result<(), Failure> {
         let (inputs, mut received) = unbounded_channel();
+        let (lost, mut not_found) = unbounded_channel();
         let mut running = Running {
             inputs,
             runs: BTreeMap::new(),
@@ -107,10 +111,13 @@ impl Driver {
             probe_at: None,
             newest: None,
             exit: None,
+            lost,
         };
         let mut signals = Signals::listen()?;
         self.decide(&mut running, Input::Started(start));
-        let ended = self.serve(&mut running, &mut received, &mut signals).await;
+        let ended = self
+            .serve(&mut running, &mut received, &mut not_found, &mut signals)
+            .await;
         self.leave(running, ended).await
     }
 
@@ -118,6 +125,7 @@ impl Driver {
         &mut self,
         running: &mut Running,
         received: &mut UnboundedReceiver<Input>,
+        lost: &mut UnboundedReceiver<()>,
         signals: &mut Signals,
     ) -> Result<Exit, Failure> {
         loop {
@@ -132,6 +140,7 @@ impl Driver {
                 event = next_event(&mut running.gateway), if open => self.heard(running, event)?,
                 Some(input) = received.recv(), if open => self.decide(running, input),
                 which = signals.next() => self.signalled(running, which),
+                Some(()) = lost.recv() => return Err(not_in_guild(&self.policy)),
                 () = tokio::time::sleep(sleep) => self.decide(running, Input::Tick),
             }
             self.after_wake(running);
@@ -274,11 +283,38 @@ impl Driver {
         if let News::Fatal(fatal) = news {
             return Err(fatal_failure(fatal));
         }
+        if let News::Ready(ready) = &news
+            && !ready.guilds.contains(&self.policy.guild.id)
+        {
+            self.look_for_guild(running);
+        }
+        if let News::GuildRemoved(guild) = news
+            && guild == self.policy.guild.id
+        {
+            return Err(not_in_guild(&self.policy));
+        }
         for input in news::inputs(news, self.policy.guild.id, self.policy.bot) {
             self.decide(running, input);
         }
         running.newest = seq.or(running.newest);
         Ok(())
+    }
+
+    /// The session names no such server: Discord is asked before that is believed.
+    fn look_for_guild(&self, running: &Running) {
+        let (rest, guild, lost) = (
+            self.rest.clone(),
+            self.policy.guild.id,
+            running.lost.clone(),
+        );
+        tokio::spawn(async move {
+            if let Outcome::Refused(no) = rest.guild(guild).await
+                && matches!(no.status, 403 | 404)
+                && lost.send(()).is_err()
+            {
+                tracing::debug!("the answer came after the end");
+            }
+        });
     }
 
     fn log_news(&mut self, news: &News) {
@@ -564,6 +600,28 @@ fn unresolved(open: &[Nonce], binding: &str) -> Failure {
     .hint(format!(
         "then say so: guildhall deliveries {binding} NONCE --there MESSAGE | --not-there"
     ))
+}
+
+/// The bot is not in the server.
+fn not_in_guild(policy: &Policy) -> Failure {
+    let guild = policy.guild.id;
+    Failure::invalid(format!(
+        "the bot is not in the server {guild}, or may not see it"
+    ))
+    .hint(format!("invite the bot: {}", invite(policy)))
+    .hint("or correct guildId in the binding")
+}
+
+/// Reads, sends, reacts, reads history, sends in threads.
+const PERMISSIONS: u64 = 274_877_975_616;
+
+/// Where a person invites the bot with the rights it needs.
+pub(crate) fn invite(policy: &Policy) -> String {
+    // The application's id is the bot user's for every application made since 2016.
+    format!(
+        "https://discord.com/oauth2/authorize?client_id={}&scope=bot&permissions={PERMISSIONS}",
+        policy.bot
+    )
 }
 
 /// What a link that ended for good means for the process.

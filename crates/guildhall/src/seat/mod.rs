@@ -12,7 +12,7 @@ mod reload;
 mod start; // from a binding to a running seat
 mod writer;
 
-pub(crate) use driver::fatal_failure;
+pub(crate) use driver::{fatal_failure, invite};
 pub(crate) use keep::STATUS_FILE;
 pub(crate) use reload::digest;
 pub(crate) use start::{Plan, Supervision, claim_failure, context, lock_failure, run};

@@ -211,6 +211,7 @@ pub(crate) struct Sought {
 pub(crate) async fn read_back(rest: &Rest, sought: Sought) -> Found<ReadBack> {
     let mut own = Vec::new();
     let mut inbound_seen = false;
+    let mut anything_seen = false;
     let mut whole = false;
     let mut after = match sought.after {
         Some(inbound) => inbound.get() - 1,
@@ -240,6 +241,7 @@ pub(crate) async fn read_back(rest: &Rest, sought: Sought) -> Found<ReadBack> {
             .map(|heard| heard.said.id.get())
             .max()
             .unwrap_or(after);
+        anything_seen |= !heard.is_empty();
         inbound_seen |= heard
             .iter()
             .any(|heard| Some(heard.said.id) == sought.after);
@@ -258,6 +260,8 @@ pub(crate) async fn read_back(rest: &Rest, sought: Sought) -> Found<ReadBack> {
     let proof = match (whole, inbound_seen, sought.after) {
         (true, true, _) => Proof::Whole,
         (true, false, Some(inbound)) => deleted(rest, sought, inbound).await,
+        // A page with something in it shows that the history may be read.
+        (true, false, None) if anything_seen => Proof::Whole,
         (true, false, None) | (false, _, _) => Proof::Doubtful,
     };
     Found::Here(ReadBack { proof, own })

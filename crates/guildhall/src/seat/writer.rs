@@ -4,14 +4,16 @@
 //! group that is acknowledged before it is synced, a rule.
 
 use guildhall_connector::{carry::Checkpoint, moment::Wall, record::Record, step::SpoolEntry};
-use guildhall_journal::{AppendErrorKind, CheckpointError, Journal, Room, Spool, SpoolError};
+use guildhall_journal::{
+    AppendErrorKind, Buffered, CheckpointError, Journal, Room, Spool, SpoolError,
+};
 use serde_json::json;
 use std::{
     collections::BTreeMap,
     path::PathBuf,
     sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel},
     thread::JoinHandle,
-    time::Duration,
+    time::{Duration, Instant},
 };
 use tokio::sync::mpsc::UnboundedSender;
 
@@ -64,23 +66,19 @@ pub(crate) fn start_journal(journal: Journal, answers: Answers) -> (Sender<Job>,
 }
 
 fn write_journal(mut journal: Journal, inbox: &Receiver<Job>, answers: &Answers) {
-    let mut dirty = false;
+    let mut flush_at: Option<Instant> = None;
     loop {
-        let job = if dirty {
-            match inbox.recv_timeout(FLUSH_AFTER) {
+        let job = match flush_at {
+            None => inbox.recv().unwrap_or(Job::End),
+            Some(at) => match inbox.recv_timeout(at.saturating_duration_since(Instant::now())) {
                 Ok(job) => job,
                 Err(RecvTimeoutError::Timeout) => {
-                    dirty = false;
-                    // A drop line that cannot be written is the one loss that is allowed.
-                    if let Err(error) = journal.flush_unsynced() {
-                        tracing::warn!(%error, "drop lines could not be written");
-                    }
+                    flush_at = None;
+                    flush(&mut journal);
                     continue;
                 }
                 Err(RecvTimeoutError::Disconnected) => Job::End,
-            }
-        } else {
-            inbox.recv().unwrap_or(Job::End)
+            },
         };
         let done = match job {
             Job::Group(at, records) => group(&mut journal, at, &records),
@@ -96,23 +94,34 @@ fn write_journal(mut journal: Journal, inbox: &Receiver<Job>, answers: &Answers)
                 continue;
             }
             Job::Drop(at, record) => {
-                let line = record.to_json();
-                match journal.unsynced(&at.rfc3339(), record.log(), &line) {
-                    Ok(_) => dirty = true,
-                    Err(error) => tracing::warn!(%error, "a drop line could not be written"),
-                }
+                flush_at.get_or_insert_with(|| Instant::now() + FLUSH_AFTER);
+                drop_line(&mut journal, at, &record);
                 continue;
             }
-            Job::End => {
-                if let Err(error) = journal.flush_unsynced() {
-                    tracing::warn!(%error, "drop lines could not be written");
-                }
-                return;
-            }
+            Job::End => return flush(&mut journal),
         };
         if answers.send(done).is_err() {
             return;
         }
+    }
+}
+
+/// Takes a drop line. A full buffer is written out first; what the disk does not take then is the
+/// one loss that is allowed.
+fn drop_line(journal: &mut Journal, at: Wall, record: &Record) {
+    let (at, line) = (at.rfc3339(), record.to_json());
+    for _ in 0..2 {
+        match journal.unsynced(&at, record.log(), &line) {
+            Ok(Buffered::Kept) => return,
+            Ok(Buffered::Discarded) => flush(journal),
+            Err(error) => return tracing::warn!(%error, "a drop line could not be written"),
+        }
+    }
+}
+
+fn flush(journal: &mut Journal) {
+    if let Err(error) = journal.flush_unsynced() {
+        tracing::warn!(%error, "drop lines could not be written");
     }
 }
 
