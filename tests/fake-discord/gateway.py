@@ -118,10 +118,14 @@ class Gateway:
         if session is None:
             await self.send(socket, 9, False)
             return None
-        session.socket = socket
-        for number, name, body in list(session.backlog):
-            if number > (data.get("seq") or 0):
+        session.socket = None  # what is dispatched meanwhile waits its turn behind the replay
+        at = 0
+        while at < len(session.backlog):
+            number, name, body = session.backlog[at]
+            at += 1
+            if number > (data.get("seq") or 0) and not socket.closed:
                 await self.send(socket, 0, body, number, name)
+        session.socket = socket
         await self.dispatch_to(session, "RESUMED", {})
         return session
 
@@ -184,12 +188,13 @@ class Gateway:
         """Many dispatches as fast as the client reads them; the record has one line for all."""
         self.record.add("flood", count=len(bodies))
         for session in list(self.world.sessions.values()):
-            for done, body in enumerate(bodies):
+            for body in bodies:
                 session.seq += 1
-                if session.socket is None:
-                    continue
-                await session.socket.send_str(frame_text(0, body, session.seq, "MESSAGE_CREATE"))
-                if done % BULK == 0:
+                session.backlog.append((session.seq, "MESSAGE_CREATE", body))
+                if session.socket is not None:
+                    text = frame_text(0, body, session.seq, "MESSAGE_CREATE")
+                    await self.send_text(session.socket, text)
+                if session.seq % BULK == 0:
                     await asyncio.sleep(0)
 
     async def delete(self, channel_id: str, message_id: str) -> None:
@@ -199,10 +204,13 @@ class Gateway:
 
     async def send(self, socket, op: int, body, seq=None, name=None) -> None:
         self.record.add("frame-out", op=op, s=seq, t=name)
+        await self.send_text(socket, frame_text(op, body, seq, name))
+
+    async def send_text(self, socket, text: str) -> None:
         try:
-            await socket.send_str(frame_text(op, body, seq, name))
+            await socket.send_str(text)
         except (ConnectionError, RuntimeError) as error:
-            self.record.add("frame-lost", op=op, s=seq, why=type(error).__name__)
+            self.record.add("frame-lost", why=type(error).__name__)
 
 
 def frame_text(op: int, body, seq, name) -> str:

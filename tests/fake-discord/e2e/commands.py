@@ -38,10 +38,11 @@ class Commands(Case):
         seat = self.serving()
         answered = self.fake.say("say this")
         dropped = self.fake.say("say that", author=EVE)
-        self.fake.wait_reply(answered)
+        reply = self.fake.wait_reply(answered)["id"]
         until(lambda: seat.about("drops", dropped), "the drop line")
+        until(lambda: seat.turn(answered).exists(), "the turn record")
         cases = [
-            (answered, 0, ("confirmed", "settled")),
+            (answered, 0, (reply, "settled")),
             (dropped, 0, ("user-not-listed",)),
         ]
         for message, wanted, words in cases:

@@ -93,3 +93,4 @@ class Load(Case):
         self.assertLess(grown, 8 * 1024, "KiB more after 20 000 dropped events")
         until(lambda: len(seat.lines("drops")) == 22000, "a line for each dropped event")
         self.assertEqual(len(self.fake.posts()), 3)
+        self.assertEqual(self.fake.state()["connects"], 1, "the link was kept")

@@ -93,7 +93,7 @@ class Lengths(Case):
 
     def a_refused_part_stops_the_rest_and_says_so(self):
         self.serving()
-        refused = {"message": "Missing Permissions", "code": 50013}
+        refused = {"message": "Blocked by auto moderation", "code": 200000}
         self.fake.switch(delay=0.3)  # so that the parts come one by one
         message = self.fake.say("long 9000")
         until(lambda: len(self.fake.posts()) >= 1, "the first part")
