@@ -87,7 +87,7 @@ export function updateMessage(message) {
 export function removeMessage(id) {
   const old = itemOf(id);
   if (!old) return;
-  const grouped = old.nextElementSibling?.dataset.grouped === 'true';
+  const grouped = old.nextElementSibling?.hasAttribute('data-grouped');
   old.remove();
   if (grouped) drawConversation();
 }
@@ -104,7 +104,7 @@ function post(thread) {
     avatar(owner), el('span', { class: 'post-body' },
       el('b', { class: 'post-title' }, thread.name),
       el('span', { class: 'post-text' }, first ? oneLine(first.content) : ''),
-      el('span', { class: 'quiet' }, `${owner.name} · ${thread.message_count} ${thread.message_count === 1 ? 'answer' : 'answers'} · ${when(thread.thread_metadata.create_timestamp)}${thread.thread_metadata.archived ? ' · archived' : ''}`))));
+      el('span', { class: 'quiet' }, `${owner.name} · ${thread.message_count} ${thread.message_count === 1 ? 'answer' : 'answers'} · ${when(first?.timestamp ?? thread.thread_metadata.create_timestamp)}${thread.thread_metadata.archived ? ' · archived' : ''}`))));
 }
 
 function drawForum(forum) {

@@ -130,6 +130,8 @@ async fn run(shared: &Arc<Shared>, method: &str, call: &Call) -> Done {
         ("DELETE", "faults") => Ok(shared.with(|world, _| gateway::clear(world))),
         ("GET", "clock") => Ok(shared.with(|_, now| json!({ "now_ms": now }))),
         ("POST", "clock") => gateway::advance(shared, call),
+        ("GET", "rules") => Ok(shared.with(|world, _| json!(world.rules))),
+        ("PATCH", "rules") => shared.with(|world, _| gateway::change_rules(world, call)),
         ("POST", "portal") => shared.with(|world, _| gateway::portal(world, call)),
         ("POST", "overwrites") => shared.with(|world, _| gateway::overwrite(world, call)),
         ("POST", "members") => shared.with(|world, now| gateway::member(world, now, call)),

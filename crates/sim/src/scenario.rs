@@ -4,7 +4,7 @@
 //! Never: holds ids; they are made from the seed when the world is made. Things refer to each other
 //! by name.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::permission::Permissions;
 
@@ -170,7 +170,7 @@ pub struct OverwriteSpec {
 }
 
 /// Discord's numbers. Where Discord publishes none, the default says so.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Rules {
     /// `heartbeat_interval` of HELLO, in milliseconds. Observed on Discord: 41,250.
@@ -212,7 +212,7 @@ pub struct Rules {
 }
 
 /// What becomes of a request over its limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RateLimitRule {
     /// It gets a 429, as on Discord.

@@ -80,6 +80,19 @@ pub(super) fn advance(shared: &Shared, call: &Call) -> Done {
     }))
 }
 
+/// Changes the numbers that the body names; the others stay. The bounds of what is kept count from
+/// the next entry on, and those of the log and the files are fixed at the start.
+pub(super) fn change_rules(world: &mut World, call: &Call) -> Done {
+    let wish: serde_json::Map<String, Value> = call.read()?;
+    let mut rules = json!(world.rules);
+    for (key, value) in wish {
+        rules[key.as_str()] = value;
+    }
+    world.rules =
+        serde_json::from_value(rules).map_err(|error| Refused::new(400, error.to_string()))?;
+    Ok(json!(world.rules))
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PortalWish {

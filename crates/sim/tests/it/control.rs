@@ -180,6 +180,23 @@ async fn mistakes_in_a_control_request_are_explained() {
     }
 }
 
+#[tokio::test]
+async fn rules_change_one_by_one_while_it_runs() {
+    let hall = Hall::open().await;
+    let before = hall.control("GET", "/rules", json!({})).await;
+    let after = hall
+        .control("PATCH", "/rules", json!({ "nonce_window_ms": 7 }))
+        .await;
+    assert_eq!(
+        (&after["nonce_window_ms"], &before["nonce_window_ms"]),
+        (&json!(7), &json!(300_000))
+    );
+    assert_eq!(after["identify_total"], before["identify_total"]);
+    for wrong in [json!({ "nonce": 1 }), json!({ "nonce_window_ms": "long" })] {
+        assert_eq!(hall.try_control("PATCH", "/rules", wrong).await.status, 400);
+    }
+}
+
 struct Kill;
 
 impl DemoActions for Kill {
