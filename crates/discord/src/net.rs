@@ -52,9 +52,12 @@ pub(crate) struct Dialer {
 impl Dialer {
     /// A dialer with the built-in roots and ring, independent of any process-wide provider.
     pub(crate) fn new() -> Self {
-        let roots = RootCertStore {
+        Self::trusting(RootCertStore {
             roots: webpki_roots::TLS_SERVER_ROOTS.to_vec(),
-        };
+        })
+    }
+
+    fn trusting(roots: RootCertStore) -> Self {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let config = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
@@ -116,3 +119,6 @@ async fn open(target: &Target) -> Result<TcpStream, DialFault> {
     }
     Err(fault)
 }
+
+#[cfg(test)]
+mod tests;

@@ -244,16 +244,7 @@ impl Task {
             .machine
             .deadline()
             .map(|due| Duration::from_millis(due.saturating_sub(now)));
-        let full = !self.blocked && self.is_full();
-        let paused = full.then(|| *self.paused_ms.get_or_insert(now));
-        if !full {
-            self.paused_ms = None;
-        }
-        if paused.is_some_and(|since| now.saturating_sub(since) >= PAUSE_MAX_MS) {
-            self.paused_ms = None;
-            self.blocked = true;
-            return Woken::Input(Input::QueueFull);
-        }
+        let full = self.pauses(now);
         let until = due.unwrap_or(WAKE_MAX).min(WAKE_MAX);
         // A flood of frames must not keep a heartbeat waiting.
         if until.is_zero() {
@@ -295,6 +286,17 @@ impl Task {
             () = sleep(until) => Input::Tick,
         };
         Woken::Input(input)
+    }
+
+    /// Whether the socket is left unread: the queue is full, and has not been for too long. After
+    /// that the next event is read, meets the full queue, and the link is dropped for it.
+    fn pauses(&mut self, now: u64) -> bool {
+        if self.blocked || !self.is_full() {
+            self.paused_ms = None;
+            return false;
+        }
+        let since = *self.paused_ms.get_or_insert(now);
+        now.saturating_sub(since) < PAUSE_MAX_MS
     }
 
     fn is_full(&self) -> bool {
