@@ -56,6 +56,7 @@ known! {
     THREAD_EXISTS = 400 160004 "A thread has already been created for this message";
     REPLY_NEEDS_HISTORY = 403 160002 "Cannot reply without permission to read message history";
     LOCKED = 403 160005 "Thread is locked";
+    TOO_MANY_THREADS = 400 160006 "Maximum number of active threads reached";
 }
 
 impl ApiError {

@@ -82,7 +82,8 @@ impl World {
         } else {
             Permissions::CREATE_PUBLIC_THREADS
         };
-        self.allowed(caller.bot, parent, wanted, now).map(|_| ())
+        self.allowed(caller.bot, parent, wanted, now)?;
+        self.room_for_thread()
     }
 
     /// A post needs SEND_MESSAGES; its first message has the post's own id.
@@ -94,6 +95,7 @@ impl World {
         caller: Caller,
     ) -> Outcome {
         self.allowed(caller.bot, parent, Permissions::SEND_MESSAGES, now)?;
+        self.room_for_thread()?;
         let message = form.get("message").cloned();
         if message.is_none() {
             form.errors

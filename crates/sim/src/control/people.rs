@@ -301,6 +301,7 @@ pub(super) fn open_thread(world: &mut World, now: Moment, call: &Call) -> Done {
         (false, false) => Permissions::CREATE_PUBLIC_THREADS,
     };
     world.allowed(owner, parent, needed, now)?;
+    world.room_for_thread()?;
     let from = wish.message.as_deref().map(message_of).transpose()?;
     if let Some(from) = from {
         world.public_message(parent, from)?;

@@ -102,8 +102,8 @@ impl World {
         guild
     }
 
-    /// The channels that are no threads and that this bot is told of. Discord lists channels to
-    /// every member and leaves the hiding to clients, but bots without the view get none.
+    /// The channels that are no threads. Discord tells bots of all of them, hidden ones included,
+    /// and leaves it to permissions what they can do with them.
     pub(crate) fn guild_channels_json(&self, viewer: Id) -> Vec<Value> {
         let mut channels: Vec<_> = self
             .channels

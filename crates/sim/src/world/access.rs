@@ -10,6 +10,8 @@ use crate::model::{Archive, Channel, ChannelKind, Lock};
 use crate::permission::{Permissions, Standing, in_channel};
 use crate::world::World;
 
+/// Most active threads of a guild. Source: Discord API docs, code 160006 and Threads.
+const ACTIVE_THREADS_MAX_COUNT: usize = 1_000;
 /// What a member who is timed out keeps.
 const TIMED_OUT: Permissions = Permissions::VIEW_CHANNEL.with(Permissions::READ_MESSAGE_HISTORY);
 
@@ -189,6 +191,26 @@ impl World {
         match thread.map(|thread| thread.archive) {
             Some(Archive::Archived) => Err(ApiError::ARCHIVED),
             Some(Archive::Active) | None => Ok(()),
+        }
+    }
+
+    /// Passes when the guild may have one more active thread.
+    ///
+    /// # Errors
+    ///
+    /// 160006 when there are as many as Discord allows.
+    pub(crate) fn room_for_thread(&self) -> Result<(), ApiError> {
+        let threads = self
+            .channels
+            .values()
+            .filter_map(|channel| channel.thread.as_ref());
+        let active = threads
+            .filter(|thread| thread.archive == Archive::Active)
+            .count();
+        if active < ACTIVE_THREADS_MAX_COUNT {
+            Ok(())
+        } else {
+            Err(ApiError::TOO_MANY_THREADS)
         }
     }
 

@@ -78,6 +78,11 @@ pub(crate) enum Hearing {
     HalfOpen,
 }
 
+/// Whether the session is gone after this side closed with `code`.
+fn ends_session(code: u16) -> bool {
+    matches!(code, 4003 | 4004 | 4007 | 4009..=4014)
+}
+
 impl World {
     /// A connection came up. It gets HELLO, or whatever fault is armed.
     pub(crate) fn open(&mut self, now: Moment, id: ConnectionId) {
@@ -235,7 +240,7 @@ impl World {
         };
         if let Some(key) = connection.session {
             match code {
-                4003 | 4004 | 4007 | 4009 | 4010..=4014 => drop(self.sessions.remove(key)),
+                code if ends_session(code) => drop(self.sessions.remove(key)),
                 _ => self.unlink(now, key, id),
             }
         }
@@ -356,15 +361,19 @@ impl World {
     /// What time does by itself: connections without a heartbeat are closed, old sessions go.
     pub(crate) fn tick(&mut self, now: Moment) {
         let patience = self.rules.heartbeat_interval_ms.saturating_mul(3) / 2 + 5_000;
-        let late: Vec<ConnectionId> = self
+        let late: Vec<(ConnectionId, Hearing)> = self
             .sessions
             .connections
             .iter()
             .filter(|(_, connection)| now.since(connection.last_heartbeat) > patience)
-            .map(|(id, _)| *id)
+            .map(|(id, connection)| (*id, connection.hearing))
             .collect();
-        for id in late {
-            self.close(now, id, close::TIMED_OUT);
+        for (id, hearing) in late {
+            match hearing {
+                Hearing::Normal => self.close(now, id, close::TIMED_OUT),
+                // The line is dead, not the client: its session can still be resumed.
+                Hearing::HalfOpen => self.drop_connection(now, id),
+            }
         }
         self.sessions.forget_old(now, self.rules.session_life_ms);
         self.expire_interactions(now);

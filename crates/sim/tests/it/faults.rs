@@ -131,19 +131,31 @@ async fn identify_and_resume_can_be_answered_with_a_fault() {
     let mut fresh = hall.connect().await;
     fresh.identify(1).await;
     assert_eq!(fresh.next().await["op"], 9);
-    hall.arm(json!({ "on": "resume", "kind": "close", "code": 4009 }))
-        .await;
-    let mut again = hall.connect().await;
-    again.resume(&ready["session_id"], 2).await;
-    assert_eq!(again.hear().await, Heard::Closed(4009));
-    hall.arm(json!({ "on": "resume", "kind": "invalid_session", "resumable": true }))
-        .await;
-    let mut again = hall.connect().await;
-    again.resume(&ready["session_id"], 2).await;
-    assert_eq!(again.next().await["d"], true);
-    let mut again = hall.connect().await;
-    again.resume(&ready["session_id"], 2).await;
-    again.event("RESUMED").await;
+    let faults = [
+        (
+            json!({ "on": "resume", "kind": "close", "code": 4000 }),
+            Heard::Closed(4000),
+        ),
+        (
+            json!({ "on": "resume", "kind": "invalid_session", "resumable": true }),
+            Heard::Frame(json!({ "op": 9, "s": null, "t": null, "d": true })),
+        ),
+        (json!({ "on": "resume", "kind": "drop" }), Heard::Lost),
+        (
+            json!({ "on": "resume", "kind": "close", "code": 4009 }),
+            Heard::Closed(4009),
+        ),
+    ];
+    for (fault, want) in faults {
+        hall.arm(fault).await;
+        let mut again = hall.connect().await;
+        again.resume(&ready["session_id"], 2).await;
+        assert_eq!(again.hear().await, want);
+    }
+    // All but the last left the session as it was.
+    let mut gone = hall.connect().await;
+    gone.resume(&ready["session_id"], 2).await;
+    assert_eq!(gone.next().await["d"], false);
 }
 
 #[tokio::test]

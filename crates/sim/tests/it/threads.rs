@@ -222,3 +222,26 @@ async fn the_owner_of_a_thread_may_archive_it_and_only_managers_may_lock_it() {
         (403, 50013)
     );
 }
+
+#[tokio::test]
+async fn a_guild_has_room_for_a_thousand_active_threads() {
+    let hall = Hall::open().await;
+    let wish = json!({ "channel": "help", "user": "Ana", "name": "t" });
+    // Two are there from the start.
+    for _ in 0..998 {
+        hall.control("POST", "/threads", wish.clone()).await;
+    }
+    assert_eq!(
+        hall.try_control("POST", "/threads", wish).await.refusal(),
+        (400, 160006)
+    );
+    let path = format!("/channels/{}/threads", hall.channel("general"));
+    let body = json!({ "name": "t", "type": 11 });
+    assert_eq!(
+        hall.bot("POST", &path, Some(body.clone())).await.refusal(),
+        (400, 160006)
+    );
+    let wish = json!({ "thread": "release notes", "archived": true });
+    hall.control("PATCH", "/threads", wish).await;
+    assert_eq!(hall.bot("POST", &path, Some(body)).await.status, 201);
+}

@@ -6,12 +6,12 @@
 
 use serde_json::{Value, json};
 
-use super::{ConnectionId, Resumable, close};
+use super::{ConnectionId, Resumable, close, ends_session};
 use crate::clock::Moment;
 use crate::view::application::application_flags;
 use crate::world::dispatch::intent;
 use crate::world::session::{Dispatched, Link, Session, SessionKey};
-use crate::world::{AppIndex, World};
+use crate::world::{AppIndex, GatewayFault, World};
 
 /// The IDENTIFY quota's window. Source: Discord API docs, Session Start Limit.
 const DAY_MS: u64 = 24 * 3_600_000;
@@ -193,6 +193,18 @@ impl World {
             .front()
             .is_none_or(|first| first.seq <= seq + 1);
         if let Some(fault) = self.faults.on_resume() {
+            let ends = match fault {
+                GatewayFault::InvalidSession { resumable } => !resumable,
+                GatewayFault::Close { code } => ends_session(code),
+                GatewayFault::Drop
+                | GatewayFault::Tear
+                | GatewayFault::HalfOpen
+                | GatewayFault::Reconnect
+                | GatewayFault::AskHeartbeat => false,
+            };
+            if ends {
+                self.sessions.remove(key);
+            }
             return self.strike(now, id, fault);
         }
         if !whole {
