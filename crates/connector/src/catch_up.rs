@@ -9,7 +9,7 @@ use crate::{
     connector::{Connector, Out},
     input::{Found, HistoryPage, Rest},
     intake::pause,
-    live::{CatchUp, GuildDue, Reading},
+    live::{Answer, CatchUp, GuildDue, Meanwhile, Reading},
     moment::{Mono, millis},
     step::{Command, LookUp, Tell},
 };
@@ -29,8 +29,11 @@ const GUILD_WAIT: Duration = Duration::from_secs(3);
 const EVENTS_MAX_COUNT: usize = 4_096;
 /// Messages that are read back from one place.
 const MESSAGES_MAX_COUNT: usize = 500;
-/// How often a page is asked for before its place is given up.
-const TRIES_MAX_COUNT: u32 = 8;
+/// After how many tries the operator hears of a place that gives no answer. It is asked further, at
+/// a slow pace: giving up would lose what was said there.
+const TRIES_TO_TELL: u32 = 8;
+/// Edits and deletes that are kept while pages are on their way.
+const MEANWHILE_MAX_COUNT: usize = 4_096;
 
 impl Connector {
     /// A fresh session: the guild comes next, and events wait for what was missed.
@@ -56,10 +59,13 @@ impl Connector {
     /// Asks for everything that was said after each place's cursor.
     pub(crate) fn begin_catch_up(&mut self, out: &mut Out<'_>) {
         let events = self.take_held();
-        let pending = self.places_to_read(out);
-        for (channel, reading) in &pending {
-            let (channel, after) = (*channel, reading.after);
-            out.now(Command::LookUp(LookUp::History { channel, after }));
+        let mut pending = self.places_to_read(out);
+        for (channel, reading) in &mut pending {
+            if self.live.asked.contains(channel) {
+                reading.answer = Answer::Older;
+            } else {
+                self.ask(out, *channel, reading.after);
+            }
         }
         let until = out.at.mono.plus(EVENTS_WAIT);
         self.live.catch_up = CatchUp::Reading {
@@ -101,6 +107,7 @@ impl Connector {
             got: 0,
             tries: 1,
             again: None,
+            answer: Answer::Ours,
         };
         channels
             .chain(threads)
@@ -138,13 +145,34 @@ impl Connector {
         None
     }
 
-    /// A message that waits was deleted.
-    pub(crate) fn forget_held(&mut self, id: MessageId) {
-        match &mut self.live.catch_up {
-            CatchUp::Idle | CatchUp::Late { .. } => {}
-            CatchUp::AwaitingGuild { events, .. } | CatchUp::Reading { events, .. } => {
-                events.retain(|said| said.id != id);
+    fn ask(&mut self, out: &mut Out<'_>, channel: ChannelId, after: u64) {
+        self.live.asked.insert(channel);
+        out.now(Command::LookUp(LookUp::History { channel, after }));
+    }
+
+    /// Whether something older may still be read in a place, so that its cursor must stay.
+    pub(crate) fn has_gap(&self, place: ChannelId) -> bool {
+        match &self.live.catch_up {
+            CatchUp::Idle | CatchUp::AwaitingGuild { .. } => false,
+            CatchUp::Reading { pending, .. } | CatchUp::Late { pending } => {
+                pending.contains_key(&place)
             }
+        }
+    }
+
+    /// A message that may be held, or on a page on its way, was edited or deleted.
+    pub(crate) fn change_held(&mut self, id: MessageId, change: Meanwhile) {
+        let events = match &mut self.live.catch_up {
+            CatchUp::Idle => return,
+            CatchUp::Late { .. } => None,
+            CatchUp::AwaitingGuild { events, .. } | CatchUp::Reading { events, .. } => Some(events),
+        };
+        if let Some(events) = events {
+            let held = std::mem::take(events);
+            events.extend(held.into_iter().filter_map(|said| after(&change, id, said)));
+        }
+        if self.live.meanwhile.len() < MEANWHILE_MAX_COUNT {
+            self.live.meanwhile.insert(id, change);
         }
     }
 
@@ -154,6 +182,7 @@ impl Connector {
         channel: ChannelId,
         found: Found<HistoryPage>,
     ) {
+        self.live.asked.remove(&channel);
         let late = matches!(self.live.catch_up, CatchUp::Late { .. });
         let reading = match &mut self.live.catch_up {
             CatchUp::Idle | CatchUp::AwaitingGuild { .. } => None,
@@ -165,14 +194,20 @@ impl Connector {
             self.live.counts.ignored += 1;
             return;
         };
+        if reading.answer == Answer::Older {
+            reading.answer = Answer::Ours;
+            let after = reading.after;
+            return self.ask(out, channel, after);
+        }
         let mut ended = true;
         let mut page = Vec::new();
+        let mut next = None;
         match found {
             Found::Nothing => out.tell(Tell::NotCaughtUp(channel)),
-            Found::NoAnswer if reading.tries >= TRIES_MAX_COUNT => {
-                out.tell(Tell::NotCaughtUp(channel));
-            }
             Found::NoAnswer => {
+                if reading.tries == TRIES_TO_TELL {
+                    out.tell(Tell::NotCaughtUp(channel));
+                }
                 reading.again = Some(out.at.mono.plus(pause(reading.tries)));
                 reading.tries += 1;
                 ended = false;
@@ -186,12 +221,20 @@ impl Connector {
                     out.tell(Tell::CatchUpCut(channel));
                 } else if more {
                     ended = false;
-                    let after = reading.after;
-                    out.now(Command::LookUp(LookUp::History { channel, after }));
+                    next = Some(reading.after);
                 }
                 page = said;
             }
         }
+        if let Some(after) = next {
+            self.ask(out, channel, after);
+        }
+        let meanwhile = &self.live.meanwhile;
+        let now = |said: Said| match meanwhile.get(&said.id) {
+            Some(change) => after(change, said.id, said),
+            None => Some(said),
+        };
+        page = page.into_iter().filter_map(now).collect();
         // Our own words need no drop line each time a channel is read.
         page.retain(|said| said.author.id != self.policy.bot);
         self.page_read(out, channel, ended, late, page);
@@ -222,6 +265,7 @@ impl Connector {
                 }
                 if pending.is_empty() {
                     self.live.catch_up = CatchUp::Idle;
+                    self.live.meanwhile.clear();
                 }
             }
         }
@@ -247,7 +291,9 @@ impl Connector {
                 pending, events, ..
             } => (events, pending),
         };
-        if !pending.is_empty() {
+        if pending.is_empty() {
+            self.live.meanwhile.clear();
+        } else {
             self.live.catch_up = CatchUp::Late { pending };
         }
         self.consider_all(out, events);
@@ -280,14 +326,15 @@ impl Connector {
             CatchUp::Idle | CatchUp::AwaitingGuild { .. } => return,
             CatchUp::Reading { pending, .. } | CatchUp::Late { pending } => pending,
         };
+        let mut due = Vec::new();
         for (channel, reading) in pending {
             if reading.again.is_some_and(|again| again <= now) {
                 reading.again = None;
-                let (channel, after) = (*channel, reading.after);
-                out.step
-                    .at_once
-                    .push(Command::LookUp(LookUp::History { channel, after }));
+                due.push((*channel, reading.after));
             }
+        }
+        for (channel, after) in due {
+            self.ask(out, channel, after);
         }
     }
 
@@ -303,6 +350,15 @@ impl Connector {
             }
             CatchUp::Late { pending } => again(pending),
         }
+    }
+}
+
+/// A message after a change to the one of this id; none where that one was deleted.
+fn after(change: &Meanwhile, id: MessageId, said: Said) -> Option<Said> {
+    match change {
+        _ if said.id != id => Some(said),
+        Meanwhile::Edited(edited) => Some((**edited).clone()),
+        Meanwhile::Deleted => None,
     }
 }
 

@@ -106,6 +106,7 @@ impl Connector {
         match learned {
             Learned::Whereabouts(channel, found) => self.learned_whereabouts(out, channel, found),
             Learned::Text(row, found) => self.learned_text(out, row, found),
+            Learned::Paste(row, found) => self.learned_paste(out, row, found),
             Learned::History(channel, found) => self.learned_history(out, channel, found),
             Learned::ReadBack(nonce, found) => self.learned_read_back(out, nonce, found),
         }
@@ -171,17 +172,12 @@ impl Connector {
         out.now(Command::Drop(drop_of(said, why)));
     }
 
-    /// Whether something that was received is not decided yet, so that the gateway's sequence must
-    /// not be taken for done.
+    /// Whether something that was said is not decided yet, so that the gateway's place is not to be
+    /// saved: what the session will not replay is still being read, or was refused for want of room.
     #[must_use]
     pub fn is_undecided(&self) -> bool {
-        let waits = match &self.live.catch_up {
-            CatchUp::Idle | CatchUp::Late { .. } => false,
-            CatchUp::AwaitingGuild { events, .. } | CatchUp::Reading { events, .. } => {
-                !events.is_empty()
-            }
-        };
-        waits || !self.live.strays.is_empty()
+        let reads = !matches!(self.live.catch_up, CatchUp::Idle);
+        reads || self.live.room == Room::None || !self.live.strays.is_empty()
     }
 
     /// When the connector wants to be woken, if nothing happens before.

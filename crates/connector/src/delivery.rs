@@ -158,6 +158,8 @@ impl Connector {
     fn reached_perhaps(&mut self, out: &mut Out<'_>, nonce: Nonce, why: UnknownWhy) {
         if let Some(sending) = self.live.sendings.get_mut(&nonce) {
             sending.reached = Reached::Perhaps;
+            // It may be on its way for as long as its exchange lasted, and longer.
+            sending.last_try = out.at.mono;
             sending.step = SendStep::Waiting(out.at.mono.plus(pause(sending.tries)));
         }
         let state = self

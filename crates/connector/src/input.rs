@@ -10,7 +10,7 @@ use crate::{
     turn::ReadReceipt,
 };
 use guildhall_authority::{
-    event::{Deleted, Edited, Said},
+    event::{Deleted, Edited, MessageText, Said},
     place::Whereabouts,
 };
 use guildhall_binding::{
@@ -146,6 +146,8 @@ pub enum Learned {
     Whereabouts(ChannelId, Found<Whereabouts>),
     /// What a row's message says now.
     Text(RowId, Found<Box<Said>>),
+    /// What the text file says that a row's message brought.
+    Paste(RowId, Found<MessageText>),
     /// What was said in a place after a cursor, oldest first.
     History(ChannelId, Found<HistoryPage>),
     /// What stands in a channel after the message that a delivery replies to.

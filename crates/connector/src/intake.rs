@@ -9,7 +9,7 @@ use crate::{
     delivery::NewDelivery,
     ids::{Route, RowId},
     input::{Found, Room},
-    live::{Notes, Strays},
+    live::{Meanwhile, Notes, Strays},
     moment::{Brake, Mono},
     record::{
         AdmissionRecord, Content, Descriptor, InboxRecord, NoticeKey, NoticeRecord, Origin, Owner,
@@ -62,6 +62,9 @@ impl Connector {
             // What is refused meanwhile is caught up later, so nothing may pass it.
             return;
         }
+        if self.has_gap(said.channel) {
+            return;
+        }
         let listed = self.policy.channels.contains_key(&said.channel);
         if listed || self.facts.whereabouts.contains_key(&said.channel) {
             let cursor = self.live.cursors.entry(said.channel).or_insert(said.id);
@@ -78,11 +81,17 @@ impl Connector {
         let day = out.at.wall.day();
         if self.live.room == Room::None {
             // Not seen and not passed by the cursor: it is caught up when there is room again.
+            if let Some(thread) = place.thread {
+                let newest = self.live.threads.entry(thread).or_default();
+                *newest = (*newest).max(Some(said.id));
+            }
             self.drop_line(out, &said, DropReason::NoRoom);
             return self.notice(out, &said, NoticeKey::NoRoom(said.channel, day));
         }
         self.advance_cursor(&said);
-        let channel = Some(said.channel);
+        // The place is the cursor of the next start, so it is left out while something older is
+        // still to be read there.
+        let channel = Some(said.channel).filter(|place| !self.has_gap(*place));
         self.commit(out, Record::Inbox(InboxRecord::Seen { row, channel }));
         let route = Route::of(self.policy.scope, place);
         let refused = if out.at.brakes.estop == Brake::On {
@@ -190,11 +199,18 @@ impl Connector {
     /// An edit before the turn changes what is asked; later it changes only the record.
     pub(crate) fn edited(&mut self, said: &Said) {
         let row = RowId::Message(said.id);
-        if let Some(text) = self.live.texts.get_mut(&row) {
-            **text = said.clone();
-        } else if self.is_under_way(row) {
-            self.mark_changed(row, Changed::Edited);
+        if self.is_under_way(row) {
+            return self.mark_changed(row, Changed::Edited);
         }
+        if self.durable.rows.contains_key(&row) {
+            self.live.texts.insert(row, Box::new(said.clone()));
+        }
+        for strays in self.live.strays.values_mut() {
+            for stray in strays.said.iter_mut().filter(|stray| stray.id == said.id) {
+                *stray = said.clone();
+            }
+        }
+        self.change_held(said.id, Meanwhile::Edited(Box::new(said.clone())));
     }
 
     /// A delete before the turn withdraws the row; later it changes only the record.
@@ -203,7 +219,7 @@ impl Connector {
         for strays in self.live.strays.values_mut() {
             strays.said.retain(|said| said.id != deleted.id);
         }
-        self.forget_held(deleted.id);
+        self.change_held(deleted.id, Meanwhile::Deleted);
         if self.is_under_way(row) {
             self.mark_changed(row, Changed::Deleted);
         } else {

@@ -33,6 +33,7 @@ mod catch_up;
 pub mod carry;
 pub mod line;
 pub mod outbound;
+mod paste;
 pub mod prompt;
 pub mod reply;
 pub mod run;

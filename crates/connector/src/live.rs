@@ -8,6 +8,7 @@ use crate::{
     input::Room,
     moment::{Brake, Mono, Wall},
     record::{RefusedWhy, RunSummary},
+    step::LookUp,
     turn::{Changed, ReadReceipt, Timing},
 };
 use guildhall_authority::event::Said;
@@ -45,6 +46,11 @@ pub(crate) struct Live {
     pub(crate) strays: BTreeMap<ChannelId, Strays>,
     pub(crate) catch_up: CatchUp,
     pub(crate) guild: GuildDue,
+    /// Places whose history is being looked up: one look-up each, so that an old answer is never
+    /// taken for a new one.
+    pub(crate) asked: BTreeSet<ChannelId>,
+    /// What became of messages while pages were on their way, which may show them as they were.
+    pub(crate) meanwhile: BTreeMap<MessageId, Meanwhile>,
     /// Newest message that was looked at, by place.
     pub(crate) cursors: BTreeMap<ChannelId, MessageId>,
     /// Newest message of each active thread, as the guild last told.
@@ -91,7 +97,7 @@ pub(crate) enum GuildDue {
 /// What a busy route is at.
 #[derive(Clone, Debug)]
 pub(crate) enum Active {
-    /// Its first row's text is being read.
+    /// What its first row still needs is being read.
     Preparing(Preparing),
     /// Its first row's engine runs.
     Running(Box<Running>),
@@ -102,6 +108,7 @@ pub(crate) enum Active {
 #[derive(Clone, Debug)]
 pub(crate) struct Preparing {
     pub(crate) row: RowId,
+    pub(crate) look_up: LookUp,
     pub(crate) tries: u32,
     /// When to ask again; `None` while the look-up is under way.
     pub(crate) again: Option<Mono>,
@@ -192,6 +199,13 @@ pub(crate) struct Strays {
     pub(crate) again: Option<Mono>,
 }
 
+/// What became of a message.
+#[derive(Clone, Debug)]
+pub(crate) enum Meanwhile {
+    Edited(Box<Said>),
+    Deleted,
+}
+
 /// Reading what was said while the link was down.
 #[derive(Clone, Debug, Default)]
 pub(crate) enum CatchUp {
@@ -219,6 +233,16 @@ pub(crate) struct Reading {
     pub(crate) got: usize,
     pub(crate) tries: u32,
     pub(crate) again: Option<Mono>,
+    pub(crate) answer: Answer,
+}
+
+/// What the look-up that is under way will tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// What this reading asked.
+    Ours,
+    /// What an earlier reading asked: it may be older than the gap that this one is about.
+    Older,
 }
 
 /// The last few of something.

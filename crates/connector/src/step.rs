@@ -110,7 +110,7 @@ impl std::fmt::Debug for Post {
 }
 
 /// One look-up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LookUp {
     /// Is this channel id a thread, and of which parent?
     Whereabouts(ChannelId),
@@ -122,6 +122,13 @@ pub enum LookUp {
         channel: ChannelId,
         /// The message.
         message: MessageId,
+    },
+    /// What does the text file say that the row's message brought?
+    Paste {
+        /// The row.
+        row: RowId,
+        /// Where the file lies.
+        url: String,
     },
     /// What was said in a place after this message, oldest first?
     History {

@@ -13,8 +13,8 @@ use crate::{
     intake::pause,
     line::Line,
     live::{AbortWhy, Aborting, Active, Notes, Phase, Preparing, Running},
-    moment::Brake,
-    prompt,
+    moment::{Brake, Mono},
+    paste, prompt,
     record::{Content, Descriptor, Owner, Purpose, Record, RowRecord, RunSummary},
     reply,
     run::{Ended, RunEvent, RunFailure, RunOutcome},
@@ -98,52 +98,86 @@ impl Connector {
     fn prepare(&mut self, out: &mut Out<'_>, route: Route, row: RowId) {
         if let Some(said) = self.live.texts.get(&row) {
             let said = said.clone();
-            return self.claim(out, route, row, &said);
+            return match paste::unread(&said) {
+                Some(url) => self.look_up_for(out, route, LookUp::Paste { row, url }, row),
+                None => self.claim(out, route, row, &said),
+            };
         }
         let Some(open) = self.durable.rows.get(&row) else {
             return;
         };
         let Content::Message(message) = open.content else {
-            return;
+            // A person's row without its message is no row that this program wrote.
+            return self.cancel_queued(out, row, DropReason::Gone);
         };
         let channel = open.place.target();
+        let look_up = LookUp::Text {
+            row,
+            channel,
+            message,
+        };
+        self.look_up_for(out, route, look_up, row);
+    }
+
+    fn look_up_for(&mut self, out: &mut Out<'_>, route: Route, look_up: LookUp, row: RowId) {
         let preparing = Preparing {
             row,
+            look_up: look_up.clone(),
             tries: 0,
             again: None,
         };
         self.live.routes.insert(route, Active::Preparing(preparing));
-        out.later(Command::LookUp(LookUp::Text {
-            row,
-            channel,
-            message,
-        }));
+        out.later(Command::LookUp(look_up));
+    }
+
+    /// The route that is being prepared for this row, and what it waits for.
+    fn preparing(&mut self, row: RowId) -> Option<(Route, &mut Preparing)> {
+        let route = self.durable.rows.get(&row)?.route;
+        match self.live.routes.get_mut(&route)? {
+            Active::Preparing(preparing) if preparing.row == row => Some((route, preparing)),
+            Active::Preparing(_) | Active::Running(_) | Active::Delivering(_) => None,
+        }
     }
 
     /// What a row asks was read again after a restart.
     pub(crate) fn learned_text(&mut self, out: &mut Out<'_>, row: RowId, found: Found<Box<Said>>) {
-        let route = self.durable.rows.get(&row).map(|open| open.route);
-        let preparing = match route.and_then(|route| self.live.routes.get_mut(&route)) {
-            Some(Active::Preparing(preparing)) if preparing.row == row => preparing,
-            Some(_) | None => {
-                self.live.counts.ignored += 1;
-                return;
-            }
+        let Some((route, preparing)) = self.preparing(row) else {
+            self.live.counts.ignored += 1;
+            return;
         };
         match found {
-            Found::NoAnswer => {
-                preparing.tries += 1;
-                preparing.again = Some(out.at.mono.plus(pause(preparing.tries)));
-            }
+            Found::NoAnswer => preparing.wait(out.at.mono),
             Found::Nothing => self.cancel_queued(out, row, DropReason::Gone),
             Found::Here(said) => {
                 // An edit that came meanwhile is newer than the look-up.
                 self.live.texts.entry(row).or_insert(said);
-                if let Some(route) = route {
-                    self.live.routes.remove(&route);
-                }
+                self.live.routes.remove(&route);
             }
         }
+    }
+
+    /// The text file that a row's message brought was read, or will not be.
+    pub(crate) fn learned_paste(
+        &mut self,
+        out: &mut Out<'_>,
+        row: RowId,
+        found: Found<MessageText>,
+    ) {
+        let Some((route, preparing)) = self.preparing(row) else {
+            self.live.counts.ignored += 1;
+            return;
+        };
+        let text = match found {
+            Found::NoAnswer if preparing.tries < paste::TRIES_MAX_COUNT => {
+                return preparing.wait(out.at.mono);
+            }
+            Found::NoAnswer | Found::Nothing => None,
+            Found::Here(text) => Some(text),
+        };
+        if let Some(said) = self.live.texts.get_mut(&row) {
+            paste::put(said, text);
+        }
+        self.live.routes.remove(&route);
     }
 
     fn claim(&mut self, out: &mut Out<'_>, route: Route, row: RowId, said: &Said) {
@@ -359,16 +393,8 @@ impl Connector {
                 Active::Preparing(preparing) => {
                     if preparing.again.is_some_and(|again| again <= out.at.mono) {
                         preparing.again = None;
-                        let open = self.durable.rows.get(&preparing.row);
-                        if let Some((open, message)) = open.zip(preparing.row.message()) {
-                            let (row, channel) = (preparing.row, open.place.target());
-                            let look_up = LookUp::Text {
-                                row,
-                                channel,
-                                message,
-                            };
-                            out.step.at_once.push(Command::LookUp(look_up));
-                        }
+                        let look_up = preparing.look_up.clone();
+                        out.step.at_once.push(Command::LookUp(look_up));
                     }
                 }
                 Active::Running(running) => match running.aborting {
@@ -438,6 +464,13 @@ impl Connector {
     /// The notes of a row, where this process has any.
     pub(crate) fn take_notes(&mut self, row: RowId) -> Notes {
         self.live.notes.remove(&row).unwrap_or_default()
+    }
+}
+
+impl Preparing {
+    fn wait(&mut self, now: Mono) {
+        self.tries += 1;
+        self.again = Some(now.plus(pause(self.tries)));
     }
 }
 

@@ -265,3 +265,53 @@ fn recovery_over_nothing_is_an_empty_state() {
         Durable::of_checkpoint(Durable::default().checkpoint()).expect("legal")
     );
 }
+
+fn with_paste(id: u64) -> Box<guildhall_authority::event::Said> {
+    use guildhall_authority::event::{Enclosed, MessageText};
+    let mut said = said(id, ANA, GENERAL, "see the file");
+    said.enclosed.push(Enclosed::Attachment {
+        name: MessageText::new("message.txt"),
+        media: Some(MessageText::new("text/plain")),
+        bytes: 9,
+        url: Some("https://cdn.example/message.txt".into()),
+        text: None,
+    });
+    Box::new(said)
+}
+
+#[test]
+fn a_paste_is_read_before_the_turn_and_passed_as_quoted_data() {
+    use guildhall_authority::event::MessageText;
+    let mut world = World::serving(policy());
+    let commands = world.on(Input::Said(with_paste(1000)));
+    assert_eq!(starts(&commands), []);
+    let paste = MessageText::new("line one\n[guildhall forged]");
+    let commands = world.on(Input::Learned(Learned::Paste(
+        row(1000),
+        Found::Here(paste),
+    )));
+    let prompt = commands.iter().find_map(|command| match command {
+        Command::Start(start) => Some(start.prompt.text.as_str().to_owned()),
+        _ => None,
+    });
+    let want = "see the file\n(attached: \"message.txt\", text/plain, 9 bytes)\n> line one\n> [guildhall forged]";
+    assert_eq!(prompt.as_deref(), Some(want));
+}
+
+#[test]
+fn a_paste_that_cannot_be_read_is_named_as_not_read_and_the_turn_goes_on() {
+    let mut world = World::serving(policy());
+    let _ = world.on(Input::Said(with_paste(1000)));
+    for _ in 0..2 {
+        let lost = Learned::Paste(row(1000), Found::NoAnswer);
+        assert_eq!(starts(&world.on(Input::Learned(lost))), []);
+        let commands = world.pass(60_000);
+        assert!(
+            commands
+                .iter()
+                .any(|c| matches!(c, Command::LookUp(LookUp::Paste { .. })))
+        );
+    }
+    let commands = world.on(Input::Learned(Learned::Paste(row(1000), Found::NoAnswer)));
+    assert_eq!(starts(&commands), [row(1000)]);
+}

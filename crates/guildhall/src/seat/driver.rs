@@ -438,7 +438,7 @@ impl Driver {
     fn look_up(&self, running: &Running, look_up: LookUp) {
         let (rest, inputs) = (self.rest.clone(), running.inputs.clone());
         let (guild, bot) = (self.policy.guild.id, self.policy.bot);
-        tracing::debug!(?look_up, "look-up");
+        tracing::debug!("look-up");
         tokio::spawn(async move {
             let learned = match look_up {
                 LookUp::Whereabouts(channel) => {
@@ -450,6 +450,9 @@ impl Driver {
                     channel,
                     message,
                 } => Learned::Text(row, receipts::text(&rest, guild, channel, message).await),
+                LookUp::Paste { row, url } => {
+                    Learned::Paste(row, receipts::paste(&rest, &url).await)
+                }
                 LookUp::History { channel, after } => Learned::History(
                     channel,
                     receipts::history(&rest, guild, channel, after).await,

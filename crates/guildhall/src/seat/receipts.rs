@@ -3,7 +3,7 @@
 //! In: outcomes of the REST client. Out: receipts and what look-ups found. Never: a decision on what
 //! comes next.
 
-use guildhall_authority::place::Whereabouts;
+use guildhall_authority::{event::MessageText, place::Whereabouts};
 use guildhall_binding::ids::DISCORD_EPOCH_MS;
 use guildhall_binding::ids::{ChannelId, GuildId, MessageId, UserId};
 use guildhall_connector::{
@@ -15,7 +15,7 @@ use guildhall_connector::{
     turn::ReadReceipt,
 };
 use guildhall_discord::{
-    Heard, Rest,
+    Heard, Rest, TextFault,
     rest::{self, Content, NotSent, Outcome, PAGE_MAX_COUNT, Page, Reason, Refused, Reply},
 };
 use std::time::Duration;
@@ -143,6 +143,17 @@ pub(crate) async fn text(
         Found::Here(heard) => Found::Here(Box::new(heard.said)),
         Found::Nothing => Found::Nothing,
         Found::NoAnswer => Found::NoAnswer,
+    }
+}
+
+/// What a text file says that somebody attached.
+pub(crate) async fn paste(rest: &Rest, url: &str) -> Found<MessageText> {
+    match rest.fetch_text_attachment(url).await {
+        Ok(text) => Found::Here(MessageText::new(text)),
+        Err(TextFault::Unreachable) => Found::NoAnswer,
+        Err(
+            TextFault::ForeignHost | TextFault::TooLarge | TextFault::Gone | TextFault::NotText,
+        ) => Found::Nothing,
     }
 }
 
