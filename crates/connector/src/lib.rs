@@ -23,6 +23,8 @@ mod intake;
 
 mod turns;
 
+mod runs;
+
 mod delivery;
 mod settle;
 

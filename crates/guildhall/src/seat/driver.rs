@@ -5,44 +5,36 @@
 //! of `after` before its group is durable, a wait on one thing that holds up another.
 
 use super::{
+    effects::send,
+    ending::{fatal_failure, not_in_guild, unresolved},
     keep::Keep,
-    news, receipts, reload,
+    news, reload,
+    signals::{Signalled, Signals},
     writer::{Done, Job, SpoolJob},
 };
-use crate::{
-    clock::Clocks,
-    exit::{ExitReason, Failure},
-    home::Home,
-};
+use crate::{clock::Clocks, exit::Failure, home::Home};
 use guildhall_binding::Policy;
 use guildhall_connector::{
     Connector,
-    ids::{Nonce, RowId},
-    input::{Input, Learned, Order, Room, Start},
+    ids::RowId,
+    input::{Input, Order, Room, Start},
     moment::{Brake, Brakes, Moment, Mono},
     outbound::Outbound,
-    record::Record,
-    step::{Command, Exit, LookUp, StartRun, Tell},
+    step::Exit,
 };
 use guildhall_discord::{
     Rest,
-    gateway::{
-        Clock, Event, EventStream, Fatal, FatalClose, GatewayConfig, Handle, Intents, Leave, News,
-        Now, Seq, SessionState,
-    },
+    gateway::{Event, EventStream, Fatal, Handle, Intents, Leave, News, Seq, SessionState},
     rest::Outcome,
 };
-use guildhall_engine::{Abort, Engine, RunRequest};
+use guildhall_engine::{Abort, Engine};
 use guildhall_journal::{self as journal, failpoint, read_brake};
 use std::{
     collections::BTreeMap,
     sync::{Arc, mpsc::Sender},
     time::Duration,
 };
-use tokio::{
-    signal::unix::{Signal, SignalKind, signal},
-    sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
-};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 /// Longest sleep: a machine that was suspended notices within this time.
 const SLEEP_MAX: Duration = Duration::from_secs(15);
@@ -70,10 +62,10 @@ pub(super) struct Driver {
 }
 
 /// What changes while it runs.
-struct Running {
-    inputs: UnboundedSender<Input>,
-    runs: BTreeMap<RowId, Box<dyn Abort>>,
-    gateway: Option<(Handle, EventStream)>,
+pub(super) struct Running {
+    pub(super) inputs: UnboundedSender<Input>,
+    pub(super) runs: BTreeMap<RowId, Box<dyn Abort>>,
+    pub(super) gateway: Option<(Handle, EventStream)>,
     /// Answers of the disk that the group being written still needs.
     writes_open: u32,
     checkpoint: CheckpointStep,
@@ -81,7 +73,7 @@ struct Running {
     probe_at: Option<Mono>,
     /// The newest event that was given to the connector and not yet told as committed.
     newest: Option<Seq>,
-    exit: Option<Exit>,
+    pub(super) exit: Option<Exit>,
     /// Tells that the bot is not in the server.
     lost: UnboundedSender<()>,
 }
@@ -216,7 +208,7 @@ impl Driver {
         self.job(Job::Group(self.clocks.wall(), group.records));
     }
 
-    fn job(&self, job: Job) {
+    pub(super) fn job(&self, job: Job) {
         if self.jobs.send(job).is_err() {
             tracing::error!("the journal's thread has ended");
         }
@@ -375,176 +367,6 @@ impl Driver {
         }
     }
 
-    fn carry_out(&mut self, running: &mut Running, command: Command) {
-        self.keep.touch(self.clocks.mono());
-        match command {
-            Command::Post(post) => {
-                let (rest, inputs) = (self.rest.clone(), running.inputs.clone());
-                tracing::debug!(nonce = %post.nonce, channel = %post.channel, "post");
-                tokio::spawn(async move {
-                    failpoint("discord.before-post");
-                    let receipt = receipts::post(&rest, &post).await;
-                    failpoint("discord.after-post");
-                    tracing::debug!(nonce = %post.nonce, ?receipt, "posted");
-                    send(&inputs, Input::Sent(post.nonce, receipt));
-                });
-            }
-            Command::React {
-                row,
-                channel,
-                message,
-            } => {
-                let (rest, inputs) = (self.rest.clone(), running.inputs.clone());
-                tokio::spawn(async move {
-                    failpoint("discord.before-eyes");
-                    let receipt = receipts::eyes(&rest, channel, message).await;
-                    send(&inputs, Input::Eyes(row, receipt));
-                });
-            }
-            Command::Type(channel) => {
-                let rest = self.rest.clone();
-                tokio::spawn(async move {
-                    let outcome = rest.typing(channel).await;
-                    tracing::trace!(%channel, ?outcome, "typing");
-                });
-            }
-            Command::LookUp(look_up) => self.look_up(running, look_up),
-            Command::Start(start) => self.start_run(running, start),
-            Command::Abort(row) => {
-                tracing::info!(turn = %row, "abort");
-                if let Some(run) = running.runs.get_mut(&row) {
-                    run.abort();
-                }
-            }
-            Command::Drop(line) => {
-                tracing::debug!(message = %line.message, why = line.why.code(), "dropped");
-                self.job(Job::Drop(self.clocks.wall(), Record::Drops(line)));
-            }
-            Command::Forget(row) => {
-                if self
-                    .spool_jobs
-                    .send(SpoolJob::Forget(row.to_string()))
-                    .is_err()
-                {
-                    tracing::error!("the spool's thread has ended");
-                }
-            }
-            Command::Connect => running.gateway = Some(self.connect()),
-            Command::Exit(exit) => running.exit = Some(exit),
-            Command::Tell(tell) => self.tell(tell),
-        }
-    }
-
-    fn look_up(&self, running: &Running, look_up: LookUp) {
-        let (rest, inputs) = (self.rest.clone(), running.inputs.clone());
-        let (guild, bot) = (self.policy.guild.id, self.policy.bot);
-        tracing::debug!("look-up");
-        tokio::spawn(async move {
-            let learned = match look_up {
-                LookUp::Whereabouts(channel) => {
-                    let found = receipts::whereabouts(&rest, guild, channel).await;
-                    Learned::Whereabouts(channel, found)
-                }
-                LookUp::Text {
-                    row,
-                    channel,
-                    message,
-                } => Learned::Text(row, receipts::text(&rest, guild, channel, message).await),
-                LookUp::Paste { row, url } => {
-                    Learned::Paste(row, receipts::paste(&rest, &url).await)
-                }
-                LookUp::History { channel, after } => Learned::History(
-                    channel,
-                    receipts::history(&rest, guild, channel, after).await,
-                ),
-                LookUp::ReadBack {
-                    nonce,
-                    channel,
-                    after,
-                    since_ms,
-                } => {
-                    let sought = receipts::Sought {
-                        guild,
-                        bot,
-                        channel,
-                        after,
-                        since_ms,
-                    };
-                    Learned::ReadBack(nonce, receipts::read_back(&rest, sought).await)
-                }
-            };
-            send(&inputs, Input::Learned(learned));
-        });
-    }
-
-    fn start_run(&self, running: &mut Running, start: StartRun) {
-        let StartRun {
-            turn,
-            route,
-            prompt,
-        } = start;
-        tracing::info!(%turn, %route, bytes = prompt.text.as_str().len(), "turn started");
-        failpoint("engine.before-run");
-        let inputs = running.inputs.clone();
-        let report = Box::new(move |event| send(&inputs, Input::Run(turn, event)));
-        let request = RunRequest {
-            turn: turn.to_string(),
-            route: route.to_string(),
-            prompt,
-        };
-        running.runs.insert(turn, self.engine.run(request, report));
-    }
-
-    fn connect(&self) -> (Handle, EventStream) {
-        let clocks = self.clocks.clone();
-        let clock = Clock::new(move || Now {
-            mono_ms: clocks.mono().0,
-            wall_ms: u64::try_from(clocks.wall().0).unwrap_or(0),
-        });
-        let config = GatewayConfig {
-            bot: self.policy.bot,
-            intents: self.intents,
-            state: self.session.clone(),
-            clock,
-            seed: fastrand::u64(..),
-        };
-        guildhall_discord::gateway::connect(&self.rest, config)
-    }
-
-    fn tell(&mut self, tell: Tell) {
-        match tell {
-            Tell::DeliveryRefused(nonce, code) => {
-                self.keep.error(format!(
-                    "Discord refused a post, code {}",
-                    code.unwrap_or(0)
-                ));
-                tracing::warn!(%nonce, code, "Discord refused a post");
-            }
-            Tell::Twin(message) => {
-                self.keep
-                    .error("another process uses this bot's token".to_owned());
-                tracing::error!(%message, "another process uses this bot's token");
-            }
-            Tell::RoutePaused(route) => {
-                self.keep.error(format!("route {route} is paused"));
-                tracing::error!(%route, "route paused: a row is of a kind that this version does not serve");
-            }
-            Tell::WrongReceipt(nonce) => {
-                tracing::error!(%nonce, "Discord answered with a message of another channel")
-            }
-            Tell::NotCaughtUp(channel) => {
-                tracing::info!(%channel, "there is no history to catch up from here")
-            }
-            Tell::CatchUpCut(channel) => {
-                tracing::warn!(%channel, "more was said meanwhile than is read back")
-            }
-            Tell::Stuck(nonce) => {
-                self.keep.error(format!("delivery {nonce} needs a person"));
-                tracing::error!(%nonce, "a delivery cannot be settled without a person");
-            }
-        }
-    }
-
     /// Ends: the gateway closes, the disk gets everything, the exit says why.
     async fn leave(
         mut self,
@@ -593,97 +415,9 @@ impl Driver {
     }
 }
 
-fn unresolved(open: &[Nonce], binding: &str) -> Failure {
-    let nonces: Vec<_> = open.iter().map(ToString::to_string).collect();
-    Failure::failed(format!(
-        "these deliveries cannot be settled: {}",
-        nonces.join(", ")
-    ))
-    .hint("look in the channel whether the message stands there")
-    .hint(format!(
-        "then say so: guildhall deliveries {binding} NONCE --there MESSAGE | --not-there"
-    ))
-}
-
-/// The bot is not in the server.
-fn not_in_guild(policy: &Policy) -> Failure {
-    let guild = policy.guild.id;
-    Failure::invalid(format!(
-        "the bot is not in the server {guild}, or may not see it"
-    ))
-    .hint(format!("invite the bot: {}", invite(policy)))
-    .hint("or correct guildId in the binding")
-}
-
-/// Reads, sends, reacts, reads history, sends in threads.
-const PERMISSIONS: u64 = 274_877_975_616;
-
-/// Where a person invites the bot with the rights it needs.
-pub(crate) fn invite(policy: &Policy) -> String {
-    // The application's id is the bot user's for every application made since 2016.
-    format!(
-        "https://discord.com/oauth2/authorize?client_id={}&scope=bot&permissions={PERMISSIONS}",
-        policy.bot
-    )
-}
-
-/// What a link that ended for good means for the process.
-pub(crate) fn fatal_failure(fatal: Fatal) -> Failure {
-    let reason = match fatal {
-        Fatal::IdentifiesLow { .. } | Fatal::OwnIdentifiesSpent => ExitReason::Failed,
-        Fatal::Closed(FatalClose::DisallowedIntents)
-        | Fatal::Closed(_)
-        | Fatal::Unauthorized
-        | Fatal::WrongIdentity { .. }
-        | Fatal::AddressRefused => ExitReason::Invalid,
-    };
-    Failure::new(reason, fatal.words())
-}
-
-fn send(inputs: &UnboundedSender<Input>, input: Input) {
-    if inputs.send(input).is_err() {
-        tracing::debug!("an input came after the end");
-    }
-}
-
 async fn next_event(gateway: &mut Option<(Handle, EventStream)>) -> Option<Event> {
     match gateway {
         Some((_, stream)) => stream.next().await,
         None => std::future::pending().await,
-    }
-}
-
-/// What a signal asks for.
-#[derive(Clone, Copy)]
-enum Signalled {
-    End,
-    Reload,
-}
-
-struct Signals {
-    terminate: Signal,
-    interrupt: Signal,
-    hang_up: Signal,
-}
-
-impl Signals {
-    fn listen() -> Result<Self, Failure> {
-        let on = |kind| {
-            signal(kind)
-                .map_err(|error| Failure::failed(format!("cannot listen to signals: {error}")))
-        };
-        Ok(Self {
-            terminate: on(SignalKind::terminate())?,
-            interrupt: on(SignalKind::interrupt())?,
-            hang_up: on(SignalKind::hangup())?,
-        })
-    }
-
-    async fn next(&mut self) -> Signalled {
-        tokio::select! {
-            _ = self.terminate.recv() => Signalled::End,
-            _ = self.interrupt.recv() => Signalled::End,
-            _ = self.hang_up.recv() => Signalled::Reload,
-        }
     }
 }

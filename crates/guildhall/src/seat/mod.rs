@@ -4,15 +4,18 @@
 //! what may happen, and in which order, the connector says.
 
 mod driver; // start here: wait, decide, carry out
+mod effects;
+mod ending;
 mod keep;
 mod news;
 mod receipts;
 pub(crate) mod recovery;
 mod reload;
+mod signals;
 mod start; // from a binding to a running seat
 mod writer;
 
-pub(crate) use driver::{fatal_failure, invite};
+pub(crate) use ending::{fatal_failure, invite};
 pub(crate) use keep::STATUS_FILE;
 pub(crate) use reload::digest;
 pub(crate) use start::{Plan, Supervision, claim_failure, context, lock_failure, run};
