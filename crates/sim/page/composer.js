@@ -73,6 +73,16 @@ function withMentions(text) {
   }, text);
 }
 
+/** `/name rest` as the use of a registered command; `rest` goes to its first option. */
+async function commandOf(text) {
+  const [, name, rest] = /^\/(\S+)\s*([\s\S]*)$/.exec(text) ?? [];
+  const commands = await control('GET', 'commands', undefined, true);
+  const found = commands?.find((one) => one.name === name);
+  if (!found) return null;
+  const option = found.options?.[0]?.name;
+  return { channel: store.channel, user: store.speaker, name, options: option && rest ? { [option]: rest } : {} };
+}
+
 async function submit(event) {
   event.preventDefault();
   const draft = byId('draft');
@@ -80,7 +90,8 @@ async function submit(event) {
   if (!content) return;
   const { kind, message } = intent;
   const channel = store.channel;
-  const requests = {
+  const command = kind === 'send' && content.startsWith('/') ? await commandOf(draft.value.trim()) : null;
+  const requests = command ? { send: () => control('POST', 'commands', command) } : {
     send: () => control('POST', 'messages', { channel, author: store.speaker, content }),
     reply: () => control('POST', 'messages', { channel, author: store.speaker, content, reply_to: message.id }),
     edit: () => control('PATCH', 'messages', { channel, message: message.id, content }),

@@ -4,7 +4,9 @@
 //! Never: waits, or touches a socket; delays and losses are a plan that the shell carries out.
 
 mod answer;
+mod calls;
 mod channels;
+mod commands;
 mod components;
 mod embeds;
 mod form;

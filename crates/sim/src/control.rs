@@ -119,6 +119,8 @@ async fn run(shared: &Arc<Shared>, method: &str, call: &Call) -> Done {
         ("POST", "reactions") => shared.with(|world, now| people::react(world, now, call)),
         ("DELETE", "reactions") => shared.with(|world, _| people::unreact(world, call)),
         ("POST", "presses") => shared.with(|world, now| people::press(world, now, call)),
+        ("GET", "commands") => Ok(shared.with(|world, _| describe::commands(world))),
+        ("POST", "commands") => shared.with(|world, now| people::command(world, now, call)),
         ("POST", "typing") => shared.with(|world, now| people::typing(world, now, call)),
         ("POST", "threads") => shared.with(|world, now| people::open_thread(world, now, call)),
         ("PATCH", "threads") => shared.with(|world, now| people::change_thread(world, now, call)),

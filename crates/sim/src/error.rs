@@ -36,7 +36,9 @@ known! {
     UNKNOWN_USER = 404 10013 "Unknown User";
     UNKNOWN_EMOJI = 400 10014 "Unknown Emoji";
     UNKNOWN_WEBHOOK = 404 10015 "Unknown Webhook";
+    UNKNOWN_COMMAND = 404 10063 "Unknown application command";
     UNKNOWN_INTERACTION = 404 10062 "Unknown interaction";
+    TOO_MANY_COMMANDS = 400 30032 "Maximum number of application commands reached (100)";
     TOO_MANY_REACTIONS = 400 30010 "Maximum number of reactions reached (20)";
     OLD_EDITS = 429 30046 "Maximum number of edits to messages older than 1 hour reached. Try again later";
     TOO_LARGE = 413 40005 "Request entity too large";

@@ -156,9 +156,10 @@ pub(crate) mod message_kind {
     pub(crate) const DEFAULT: u8 = 0;
     pub(crate) const THREAD_CREATED: u8 = 18;
     pub(crate) const REPLY: u8 = 19;
+    pub(crate) const COMMAND: u8 = 20;
     pub(crate) const THREAD_STARTER: u8 = 21;
     /// Types that a person or bot wrote and that can be replied to.
-    pub(crate) const TALK: [u8; 4] = [DEFAULT, REPLY, 20, 23];
+    pub(crate) const TALK: [u8; 4] = [DEFAULT, REPLY, COMMAND, 23];
 }
 
 /// Message flags. Source: Discord API docs, Message Flags.

@@ -6,6 +6,7 @@
 
 mod access;
 mod build;
+pub(crate) mod commands;
 pub(crate) mod dispatch;
 mod faults;
 mod gateway;
@@ -80,6 +81,7 @@ pub(crate) struct World {
     pub(crate) nonces: Nonces,
     pub(crate) limits: Limits,
     pub(crate) interactions: Interactions,
+    pub(crate) commands: Vec<commands::Command>,
     pub(crate) faults: Faults,
     pub(crate) log: Log,
     effects: Vec<Effect>,

@@ -12,9 +12,9 @@ use super::{Answer, Outcome, Request};
 use crate::clock::Moment;
 use crate::error::ApiError;
 use crate::id::Id;
-use crate::model::{Message, message_flag};
+use crate::model::{Message, message_flag, message_kind};
 use crate::view::{Content, Viewer};
-use crate::world::interactions::Answered;
+use crate::world::interactions::{APPLICATION_COMMAND, Answered};
 use crate::world::post::Change;
 use crate::world::{AppIndex, World};
 
@@ -33,8 +33,20 @@ struct Known {
     app: AppIndex,
     user: Id,
     channel: Id,
-    source: Id,
+    /// The message with the button; a command has none.
+    source: Option<Id>,
     id: Id,
+}
+
+impl Known {
+    /// The interaction's type: a command has no message, a component always has one.
+    fn kind(self) -> u8 {
+        if self.source.is_some() {
+            3
+        } else {
+            APPLICATION_COMMAND
+        }
+    }
 }
 
 impl World {
@@ -73,7 +85,7 @@ impl World {
         if let Some(found) = self.interactions.get_mut(id) {
             found.answer = Answered::With(u8::try_from(kind).unwrap_or(u8::MAX));
             found.original = message.or(match kind {
-                callback::UPDATE | callback::DEFERRED_UPDATE => Some(known.source),
+                callback::UPDATE | callback::DEFERRED_UPDATE => known.source,
                 _ => None,
             });
         }
@@ -108,11 +120,21 @@ impl World {
                 draft.only_for = (flags != 0).then_some(known.user);
                 Ok(Some(self.post(now, known.channel, draft)))
             }
+            callback::UPDATE | callback::DEFERRED_UPDATE if known.source.is_none() => {
+                let text = "Interaction has no message to update.";
+                Err(ApiError::form(
+                    &["type"],
+                    "INTERACTION_CALLBACK_INVALID",
+                    text,
+                ))
+            }
             callback::UPDATE => {
-                let source = self.message(known.channel, known.source);
-                let source = source.ok_or(ApiError::UNKNOWN_MESSAGE)?;
+                let id = known.source.ok_or(ApiError::UNKNOWN_MESSAGE)?;
+                let source = self
+                    .message(known.channel, id)
+                    .ok_or(ApiError::UNKNOWN_MESSAGE)?;
                 let change = self.edit_of(source, &mut inner, Sender::Interaction)?;
-                self.change(now, known.channel, known.source, change);
+                self.change(now, known.channel, id, change);
                 Ok(None)
             }
             callback::DEFERRED_UPDATE => Ok(None),
@@ -138,6 +160,9 @@ impl World {
         let (bot, application) = (app.bot, app.id);
         let mut draft = self.draft(now, known.channel, bot, form, Sender::Interaction)?;
         draft.nonce = None;
+        if known.source.is_none() {
+            draft.kind = message_kind::COMMAND;
+        }
         draft.application = Some(application);
         draft.only_for = (draft.flags & message_flag::EPHEMERAL != 0).then_some(known.user);
         draft
@@ -147,16 +172,19 @@ impl World {
     }
 
     fn metadata_json(&self, known: Known) -> Value {
-        json!({
-            "id": known.id, "type": 3, "user": self.user_json(known.user),
+        let mut json = json!({
+            "id": known.id, "type": known.kind(), "user": self.user_json(known.user),
             "authorizing_integration_owners": { "0": self.guild.id },
-            "interacted_message_id": known.source,
-        })
+        });
+        if let Some(source) = known.source {
+            json["interacted_message_id"] = json!(source);
+        }
+        json
     }
 
     fn callback_json(&self, known: Known, kind: u64, message: Option<Id>) -> Value {
         let mut body = json!({ "interaction": {
-            "id": known.id, "type": 3, "channel_id": known.channel,
+            "id": known.id, "type": known.kind(), "channel_id": known.channel,
             "guild_id": self.guild_of(known.channel),
         } });
         if let Some(map) = body["interaction"].as_object_mut() {
@@ -169,7 +197,7 @@ impl World {
             }
         }
         let shown = match kind {
-            callback::UPDATE => Some(known.source),
+            callback::UPDATE => known.source,
             _ => message,
         };
         if let Some(message) = shown.and_then(|id| self.message(known.channel, id)) {
@@ -276,7 +304,7 @@ impl World {
         };
         let message = id.and_then(|id| self.message(known.channel, id));
         let message = message.ok_or(ApiError::UNKNOWN_MESSAGE)?;
-        let own = message.application == Some(application) || message.id == known.source;
+        let own = message.application == Some(application) || Some(message.id) == known.source;
         if own {
             Ok((known, message))
         } else {

@@ -102,3 +102,12 @@ pub(super) fn bots(world: &World, now: Moment) -> Value {
         "bots": bots.collect::<Vec<_>>(),
     })
 }
+
+/// What the bots registered.
+pub(super) fn commands(world: &World) -> Value {
+    world
+        .commands
+        .iter()
+        .map(|command| command.json.clone())
+        .collect()
+}

@@ -14,6 +14,7 @@ use crate::model::{
     Archive, Author, ChannelKind, Emoji, Lock, Reference, ReferenceKind, message_kind,
 };
 use crate::permission::Permissions;
+use crate::world::commands::Use;
 use crate::world::post::Change;
 use crate::world::threads::NewThread;
 use crate::world::{Draft, Press, Upload, World};
@@ -246,6 +247,27 @@ pub(super) fn press(world: &mut World, now: Moment, call: &Call) -> Done {
         values: wish.values,
     };
     Ok(json!({ "interaction": world.press(now, &press)? }))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CommandWish {
+    channel: String,
+    user: String,
+    name: String,
+    #[serde(default)]
+    options: Map<String, Value>,
+}
+
+pub(super) fn command(world: &mut World, now: Moment, call: &Call) -> Done {
+    let wish: CommandWish = call.read()?;
+    let wish = Use {
+        user: user_of(world, &wish.user)?,
+        channel: channel_of(world, &wish.channel)?,
+        name: wish.name,
+        options: wish.options,
+    };
+    Ok(json!({ "interaction": world.use_command(now, &wish)? }))
 }
 
 #[derive(Deserialize)]

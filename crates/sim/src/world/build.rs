@@ -76,6 +76,7 @@ impl World {
             nonces: Nonces::default(),
             limits: Limits::default(),
             interactions: Interactions::default(),
+            commands: Vec::new(),
             faults: Faults::default(),
             log: Log::new(scenario.rules.log_entries, scenario.rules.log_bytes),
             effects: Vec::new(),

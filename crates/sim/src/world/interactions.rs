@@ -29,6 +29,18 @@ pub(crate) struct Press {
     pub(crate) values: Option<Vec<String>>,
 }
 
+/// Interaction types. Source: Discord API docs, Interaction Type.
+pub(crate) const APPLICATION_COMMAND: u8 = 2;
+const MESSAGE_COMPONENT: u8 = 3;
+
+/// Who interacts where, and with which application.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct By {
+    pub(crate) user: Id,
+    pub(crate) channel: Id,
+    pub(crate) app: AppIndex,
+}
+
 #[derive(Debug)]
 pub(crate) struct Interaction {
     pub(crate) id: Id,
@@ -36,8 +48,8 @@ pub(crate) struct Interaction {
     pub(crate) app: AppIndex,
     pub(crate) user: Id,
     pub(crate) channel: Id,
-    /// The message with the button.
-    pub(crate) source: Id,
+    /// The message with the button; a command has none.
+    pub(crate) source: Option<Id>,
     pub(crate) created: Moment,
     pub(crate) answer: Answered,
     /// The message that `@original` means.
@@ -99,33 +111,57 @@ impl World {
         let author = message.author.id();
         let app = self.apps.iter().position(|app| app.bot == author);
         let app = app.map(AppIndex).ok_or(ApiError::UNKNOWN_APPLICATION)?;
+        let mut data = json!({
+            "component_type": component["type"], "custom_id": press.custom_id,
+            "id": component["id"],
+        });
+        if let Some(values) = &press.values {
+            data["values"] = json!(values);
+        }
+        let by = By {
+            user: press.user,
+            channel: press.channel,
+            app,
+        };
+        let source = Some(press.message);
+        Ok(self.interact(
+            now,
+            by,
+            source,
+            &json!({ "type": MESSAGE_COMPONENT, "data": data }),
+        ))
+    }
+
+    /// Remembers an interaction and tells its bot. `what` is its type and data.
+    pub(crate) fn interact(&mut self, now: Moment, by: By, source: Option<Id>, what: &Value) -> Id {
         let id = self.ids.next(now);
         let token = format!("interaction-token-{id}");
-        let data = self.interaction_json(now, press, &component, (id, app, &token));
+        let data = self.interaction_json(now, by, what, (id, &token));
         self.interactions.add(Interaction {
             id,
             token,
-            app,
-            user: press.user,
-            channel: press.channel,
-            source: press.message,
+            app: by.app,
+            user: by.user,
+            channel: by.channel,
+            source,
             created: now,
             answer: Answered::Waiting,
             original: None,
         });
-        let bot = self.app(app).bot;
-        let message = (press.channel, press.message);
+        let bot = self.app(by.app).bot;
         self.dispatch(
             "INTERACTION_CREATE",
             intent::NONE,
             Audience::Bot(bot),
             |world, viewer| {
                 let mut data = data.clone();
-                data["message"] = world.interaction_message_json(message, viewer);
+                if let Some(source) = source {
+                    data["message"] = world.interaction_message_json((by.channel, source), viewer);
+                }
                 data
             },
         );
-        Ok(id)
+        id
     }
 
     fn interaction_message_json(&self, (channel, message): (Id, Id), viewer: Viewer) -> Value {
@@ -141,45 +177,38 @@ impl World {
     fn interaction_json(
         &self,
         now: Moment,
-        press: &Press,
-        component: &Value,
-        (id, app, token): (Id, AppIndex, &str),
+        by: By,
+        what: &Value,
+        (id, token): (Id, &str),
     ) -> Value {
-        let app = self.app(app);
-        let guild = self.guild_of(press.channel);
-        let channel = self.channels.get(&press.channel);
-        let mut data = json!({
-            "component_type": component["type"], "custom_id": press.custom_id,
-            "id": component["id"],
-        });
-        if let Some(values) = &press.values {
-            data["values"] = json!(values);
-        }
+        let app = self.app(by.app);
+        let guild = self.guild_of(by.channel);
+        let channel = self.channels.get(&by.channel);
         let mut json = json!({
             "id": id,
             "application_id": app.id,
-            "type": 3,
+            "type": what["type"],
             "token": token,
             "version": 1,
-            "channel_id": press.channel,
+            "channel_id": by.channel,
             "channel": channel.map(|channel| self.channel_json(channel, Some(app.bot))),
-            "data": data,
-            "app_permissions": self.permissions(app.bot, press.channel, now),
+            "data": what["data"],
+            "app_permissions": self.permissions(app.bot, by.channel, now),
             "locale": "en-US",
             "entitlements": [],
             "authorizing_integration_owners": { "0": guild },
             "context": if guild.is_some() { 0 } else { 1 },
             "attachment_size_limit": 10_485_760,
         });
-        let permissions = self.permissions(press.user, press.channel, now);
-        match (guild, self.interaction_member_json(press.user, permissions)) {
+        let permissions = self.permissions(by.user, by.channel, now);
+        match (guild, self.interaction_member_json(by.user, permissions)) {
             (Some(guild), Some(member)) => {
                 json["guild_id"] = json!(guild);
                 json["guild"] = json!({ "id": guild, "locale": "en-US", "features": [] });
                 json["guild_locale"] = json!("en-US");
                 json["member"] = member;
             }
-            _ => json["user"] = self.user_json(press.user),
+            _ => json["user"] = self.user_json(by.user),
         }
         json
     }

@@ -147,6 +147,7 @@ async fn converse(hall: &Hall) {
 
     press(hall).await;
     ask(hall, "forum", "posted").await;
+    slash(hall).await;
 }
 
 async fn press(hall: &Hall) {
@@ -171,6 +172,20 @@ async fn press(hall: &Hall) {
         (found["content"] == "pressed by ben").then_some(())
     })
     .await;
+}
+
+async fn slash(hall: &Hall) {
+    wait("a registered command", async || {
+        let list = hall.control("GET", "/commands", json!({})).await;
+        (list[0]["name"] == "greet").then_some(())
+    })
+    .await;
+    let said = hall.say("general", "Ana", "now the command").await;
+    let wish = json!({
+        "channel": "general", "user": "Ana", "name": "greet", "options": { "who": "Ben" },
+    });
+    hall.control("POST", "/commands", wish).await;
+    heard(hall, "general", &said["id"], "hello Ben").await;
 }
 
 /// What a bot must survive: each strike, and then it answers again.

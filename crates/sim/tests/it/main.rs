@@ -3,6 +3,7 @@
 mod harness;
 mod schema;
 
+mod commands;
 mod control;
 mod faults;
 mod gateway;

@@ -63,7 +63,14 @@ client.on('messageCreate', (message) => {
   if (message.author.bot) return;
   words[message.content]?.(message).catch((error) => console.error(message.content, error));
 });
+client.once('clientReady', () => client.application.commands.set([
+  { name: 'greet', description: 'Says hello', options: [{ type: 3, name: 'who', description: 'Whom', required: true }] },
+]));
 client.on('interactionCreate', (interaction) => {
+  if (interaction.isChatInputCommand()) {
+    interaction.reply(`hello ${interaction.options.getString('who')}`).catch((error) => console.error('command', error));
+    return;
+  }
   interaction.update({ content: `pressed by ${interaction.user.username}`, components: [] })
     .catch((error) => console.error('interaction', error));
 });

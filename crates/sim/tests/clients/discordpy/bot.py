@@ -13,6 +13,17 @@ intents = discord.Intents.default()
 intents.message_content = True
 intents.presences = False
 client = discord.Client(intents=intents)
+tree = discord.app_commands.CommandTree(client)
+
+
+@tree.command(name="greet", description="Says hello")
+async def greet(interaction, who: str):
+    await interaction.response.send_message(f"hello {who}")
+
+
+@client.event
+async def setup_hook():
+    await tree.sync()
 
 
 class Press(discord.ui.View):

@@ -215,6 +215,18 @@ const cases = {
     assert.deepEqual(await control('GET', 'faults'), []);
   },
 
+  async 'a slash command goes to the bot, and other slashes are text'(page) {
+    await visit(page, 'general');
+    const option = { type: 3, name: 'who', description: 'Whom' };
+    await bot('POST', `/applications/${facts.application}/commands`, { name: 'greet', description: 'Says hello', options: [option] });
+    await say(page, '/greet Ben and Ana');
+    await page.waitForFunction(() => document.getElementById('draft').value === '');
+    const list = await control('GET', 'messages?channel=general');
+    assert.equal(list.some((message) => message.content.startsWith('/greet')), false);
+    await say(page, '/etc/hosts is a file');
+    await last(page).locator('.text', { hasText: '/etc/hosts is a file' }).waitFor();
+  },
+
   async 'a refusal is told in words'(page) {
     await control('PATCH', 'threads', { thread: 'release notes', locked: true });
     refusals = true;
