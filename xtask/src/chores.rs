@@ -16,12 +16,18 @@ pub(crate) struct FaultsArgs {
     /// How many schedules to play.
     #[arg(long, value_name = "N", default_value_t = 1000)]
     seeds: u64,
-    /// The first seed, or the only one with `--seeds 1`: a failing seed replays exactly.
-    #[arg(long, value_name = "S")]
+    /// The first seed.
+    #[arg(long, value_name = "S", default_value_t = 0)]
+    from: u64,
+    /// Play this seed alone and print what happens in it: a failing seed replays exactly.
+    #[arg(long, value_name = "S", conflicts_with_all = ["seeds", "from", "mutations"])]
     seed: Option<u64>,
     /// Remove one safeguard after the other and show that each removal is found.
     #[arg(long)]
     mutations: bool,
+    /// With `--seed`: play it without this safeguard.
+    #[arg(long, value_name = "CODE", requires = "seed")]
+    mutation: Option<String>,
     /// Build for release first: worth it past some ten thousand schedules.
     #[arg(long)]
     release: bool,
@@ -50,12 +56,21 @@ pub(crate) fn faults(args: &FaultsArgs) -> Outcome<ExitCode> {
     if args.release {
         command.arg("--release");
     }
-    command.args(["--", "--seeds", &args.seeds.to_string()]);
-    if let Some(seed) = args.seed {
-        command.args(["--seed", &seed.to_string()]);
-    }
+    command.arg("--");
+    match args.seed {
+        Some(seed) => command.args(["--seed", &seed.to_string()]),
+        None => command.args([
+            "--seeds",
+            &args.seeds.to_string(),
+            "--from",
+            &args.from.to_string(),
+        ]),
+    };
     if args.mutations {
         command.arg("--mutations");
+    }
+    if let Some(code) = &args.mutation {
+        command.args(["--mutation", code]);
     }
     hand_over(command.current_dir(&checkout.root))
 }

@@ -19,6 +19,9 @@ use std::{
 /// Longest that one step may take: far above what it needs on two slow cores.
 const STEP_DEADLINE: Duration = Duration::from_secs(25 * 60);
 
+/// Fault schedules of a test run; many more are played by hand.
+const FAULT_SEEDS: &str = "300";
+
 /// Options of the test run.
 #[derive(clap::Args)]
 pub(crate) struct TestArgs {
@@ -27,33 +30,68 @@ pub(crate) struct TestArgs {
     only: Vec<String>,
 }
 
-/// One step: its name, what it shows, and how its command is made.
+/// One step: its name, what it runs on, and how its command is made.
 struct Step {
     name: &'static str,
+    needs: Needs,
     command: fn(&Checkout, &Tools) -> Command,
 }
 
+/// What a step runs on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Needs {
+    /// The checkout as it stands.
+    Sources,
+    /// The programs that the step `build` made.
+    Programs,
+}
+
+const BUILD: &str = "build";
+
 /// In the order in which they run: what is quick and fails often comes first.
-const STEPS: [Step; 5] = [
+const STEPS: [Step; 7] = [
     Step {
         name: "tree",
+        needs: Needs::Sources,
         command: |_, _| own(&["check-tree"]),
     },
     Step {
-        name: "build",
+        name: BUILD,
+        needs: Needs::Sources,
         command: |_, _| cargo_command(&["build", "--all-targets"]),
     },
     Step {
         name: "tests",
+        needs: Needs::Sources,
         command: |_, _| cargo_command(&["test", "--all-targets", "--no-fail-fast"]),
     },
     Step {
         name: "doctests",
+        needs: Needs::Sources,
         command: |_, _| cargo_command(&["test", "--doc", "--no-fail-fast"]),
     },
     Step {
+        name: "faults",
+        needs: Needs::Programs,
+        command: |checkout, _| {
+            let mut command = Command::new(checkout.target.join("debug/guildhall-faults"));
+            command.args(["--seeds", FAULT_SEEDS]);
+            command
+        },
+    },
+    Step {
         name: "fake-discord",
+        needs: Needs::Sources,
         command: |_, tools| python(tools, "tests/fake-discord/run_itself.py"),
+    },
+    Step {
+        name: "e2e",
+        needs: Needs::Programs,
+        command: |checkout, tools| {
+            let mut command = python(tools, "tests/fake-discord/run_e2e.py");
+            command.env("GUILDHALL_BIN", checkout.target.join("debug/guildhall"));
+            command
+        },
     },
 ];
 
@@ -102,12 +140,12 @@ pub(crate) fn run(args: &TestArgs) -> Outcome<ExitCode> {
     println!("== tools: in {}", checkout.cache.display());
     let tools = Tools::install(&checkout)?;
     let mut reports = Vec::new();
-    for step in STEPS.iter().filter(|step| chosen(args, step.name)) {
+    for step in STEPS.iter().filter(|step| chosen(&args.only, step.name)) {
         let mut command = (step.command)(&checkout, &tools);
         command.current_dir(&checkout.root).envs(tools.variables());
         println!("\n== {}: {}", step.name, step::shown(&command));
         let report = step::run(step.name, command, STEP_DEADLINE, Watch::Chore)?;
-        let built = report.failure.is_none() || step.name != "build";
+        let built = report.failure.is_none() || step.name != BUILD;
         reports.push(report);
         if !built {
             break;
@@ -116,8 +154,15 @@ pub(crate) fn run(args: &TestArgs) -> Outcome<ExitCode> {
     Ok(close(&reports, began.elapsed()))
 }
 
-fn chosen(args: &TestArgs, name: &str) -> bool {
-    args.only.is_empty() || args.only.iter().any(|only| only == name)
+/// Whether a step runs: when nothing is chosen, when it is, and the build for what needs it.
+fn chosen(only: &[String], name: &str) -> bool {
+    let named = |name: &str| only.iter().any(|only| only == name);
+    let builds = || {
+        STEPS
+            .iter()
+            .any(|step| step.needs == Needs::Programs && named(step.name))
+    };
+    only.is_empty() || named(name) || (name == BUILD && builds())
 }
 
 /// Prints how it went, and gives the exit code.
@@ -155,4 +200,22 @@ pub(crate) fn print_tools() -> Outcome<ExitCode> {
         println!("export {name}='{value}'");
     }
     Ok(ExitCode::SUCCESS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{STEPS, chosen};
+
+    #[test]
+    fn a_step_that_needs_programs_brings_the_build() {
+        let steps = |only: &[&str]| {
+            let only: Vec<String> = only.iter().map(|name| (*name).to_owned()).collect();
+            let names = STEPS.iter().map(|step| step.name);
+            names.filter(|name| chosen(&only, name)).collect::<Vec<_>>()
+        };
+        assert_eq!(steps(&[]).len(), STEPS.len());
+        assert_eq!(steps(&["tree"]), ["tree"]);
+        assert_eq!(steps(&["e2e"]), ["build", "e2e"]);
+        assert_eq!(steps(&["tree", "faults"]), ["tree", "build", "faults"]);
+    }
 }

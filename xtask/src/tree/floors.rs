@@ -10,9 +10,10 @@ use super::{
 use std::collections::BTreeSet;
 
 /// Each crate with the crates of ours that it may name.
-const FLOORS: [(&str, &[&str]); 11] = [
+const FLOORS: [(&str, &[&str]); 12] = [
     ("guildhall-binding", &[]),
     ("guildhall-journal", &[]),
+    ("guildhall-confine", &[]),
     ("guildhall-sim", &[]),
     ("guildhall-authority", &["guildhall-binding"]),
     (
