@@ -101,7 +101,8 @@ fn kind(field: Field<'_>) -> SaidKind {
         Some(KIND_PLAIN) => SaidKind::Plain,
         Some(KIND_REPLY) => SaidKind::Reply,
         Some(other) => SaidKind::Other(other),
-        None => SaidKind::Other(u64::MAX),
+        None if field.is_there() => SaidKind::Other(u64::MAX),
+        None => SaidKind::Plain,
     }
 }
 

@@ -199,7 +199,7 @@ impl Rest {
         body["enforce_nonce"] = json!(true);
         let alone = Route::create_message(channel).with(&body);
         let message = match reply {
-            Reply::No => return self.call(alone, |answer| self.posted(answer)).await,
+            Reply::No => return self.call(alone, |answer| self.posted(answer, channel)).await,
             Reply::To(message) | Reply::FirstTo(message) => message,
         };
         body["message_reference"] = json!({
@@ -207,12 +207,12 @@ impl Rest {
             "fail_if_not_exists": false,
         });
         let replying = Route::create_message(channel).with(&body);
-        let outcome = self.call(replying, |answer| self.posted(answer)).await;
+        let outcome = self.call(replying, |answer| self.posted(answer, channel)).await;
         if let Outcome::Refused(no) = &outcome
             && reply.is_refused_by(no.reason)
         {
             tracing::debug!(%channel, code = no.code, "posting without the reference");
-            return self.call(alone, |answer| self.posted(answer)).await;
+            return self.call(alone, |answer| self.posted(answer, channel)).await;
         }
         outcome
     }
@@ -228,7 +228,7 @@ impl Rest {
         content: Content<'_>,
     ) -> Outcome<Posted> {
         let route = Route::edit_message(channel, message).with(&content.body());
-        self.call(route, |answer| self.posted(answer)).await
+        self.call(route, |answer| self.posted(answer, channel)).await
     }
 
     /// Reacts with an emoji: a character, or `name:id` of one of the server's own.
@@ -298,13 +298,14 @@ impl Rest {
         self.call(route, |_| Some(())).await
     }
 
-    fn posted(&self, answer: &Answer) -> Option<Posted> {
+    /// An answer without a channel stands in the one that was asked; one with another says so.
+    fn posted(&self, answer: &Answer, asked: ChannelId) -> Option<Posted> {
         let message: Message<'_> = answer::json(answer)?.object()?;
         let heard = said::heard(&message, None, self.lens());
         let nonce = message.nonce.text().map(Into::into);
         Some(Posted {
             id: message.id.id()?,
-            channel: message.channel_id.id()?,
+            channel: message.channel_id.id().unwrap_or(asked),
             nonce: heard
                 .as_ref()
                 .and_then(|heard| heard.nonce.clone())

@@ -36,6 +36,9 @@ use std::{
 };
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
+/// Discord's codes for a server that the bot is not in: unknown guild, and missing access. A bare
+/// 404 says only that somebody between us and Discord does not know the path.
+const GUILD_UNSEEN: [u64; 2] = [10_004, 50_001];
 /// Longest sleep: a machine that was suspended notices within this time.
 const SLEEP_MAX: Duration = Duration::from_secs(15);
 /// How long the gateway has to close when the seat ends.
@@ -301,7 +304,7 @@ impl Driver {
         );
         tokio::spawn(async move {
             if let Outcome::Refused(no) = rest.guild(guild).await
-                && matches!(no.status, 403 | 404)
+                && GUILD_UNSEEN.contains(&no.code)
                 && lost.send(()).is_err()
             {
                 tracing::debug!("the answer came after the end");
