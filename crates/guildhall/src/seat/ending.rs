@@ -4,9 +4,9 @@
 //! Never: a reason that a retry would mend under a code that says it does not.
 
 use crate::exit::{ExitReason, Failure};
-use guildhall_binding::Policy;
+use guildhall_binding::{Policy, ids::ApplicationId};
 use guildhall_connector::ids::Nonce;
-use guildhall_discord::gateway::Fatal;
+use guildhall_discord::{check::invite_url, gateway::Fatal};
 
 /// Deliveries that nobody but a person can settle.
 pub(super) fn unresolved(open: &[Nonce], binding: &str) -> Failure {
@@ -31,20 +31,17 @@ pub(super) fn not_in_guild(policy: &Policy) -> Failure {
     .hint("or correct guildId in the binding")
 }
 
-/// Reads, sends, reacts, reads history, sends in threads.
-const PERMISSIONS: u64 = 274_877_975_616;
-
 /// Where a person invites the bot with the rights it needs.
-pub(crate) fn invite(policy: &Policy) -> String {
+fn invite(policy: &Policy) -> String {
     // The application's id is the bot user's for every application made since 2016.
-    format!(
-        "https://discord.com/oauth2/authorize?client_id={}&scope=bot&permissions={PERMISSIONS}",
-        policy.bot
+    ApplicationId::from_number(policy.bot.get()).map_or_else(
+        |_| "in the developer portal, under OAuth2".to_owned(),
+        |application| invite_url(application, policy.guild.id),
     )
 }
 
 /// What a link that ended for good means for the process.
-pub(crate) fn fatal_failure(fatal: Fatal) -> Failure {
+pub(super) fn fatal_failure(fatal: Fatal) -> Failure {
     let reason = match fatal {
         Fatal::IdentifiesLow { .. } | Fatal::OwnIdentifiesSpent => ExitReason::Failed,
         Fatal::Closed(_)

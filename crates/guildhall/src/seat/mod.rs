@@ -15,7 +15,6 @@ mod signals;
 mod start; // from a binding to a running seat
 mod writer;
 
-pub(crate) use ending::{fatal_failure, invite};
 pub(crate) use keep::STATUS_FILE;
 pub(crate) use reload::digest;
-pub(crate) use start::{Plan, Supervision, claim_failure, context, lock_failure, run};
+pub(crate) use start::{Plan, Supervision, claim_failure, context, intents, lock_failure, run};

@@ -175,7 +175,7 @@ fn session(kept: SessionState) -> SessionState {
 
 /// A seat that only listens to mentions works without the privileged intent; it is asked for where
 /// the application has it, or where it is needed.
-async fn intents(policy: &Policy, rest: &Rest) -> Intents {
+pub(crate) async fn intents(policy: &Policy, rest: &Rest) -> Intents {
     const CONTENT: u64 = 1 << 18 | 1 << 19;
     if policy
         .channels

@@ -25,12 +25,12 @@ pub(super) async fn look(policy: &Policy, rest: &Rest, findings: &mut Findings) 
     if let Err(fault) = facts.me
         && ends_it(fault)
     {
-        let failure = Failure::new(reason(fault), fault.words()).hint(match fault {
-            LookupFault::Unauthorized => {
-                "copy a fresh token from the developer portal into tokenFile"
-            }
-            _ => "nothing else could be asked; check the network of this machine, then try again",
-        });
+        let failure = Failure::new(reason(fault), fault.words());
+        let failure = if matches!(fault, LookupFault::Unauthorized) {
+            failure.hint("copy a fresh token from the developer portal into tokenFile")
+        } else {
+            failure.hint("nothing else could be asked: check the way to Discord, then try again")
+        };
         return findings.bad(ABOUT, &failure);
     }
     let probed = if matches!(&facts.me, Ok(me) if me.id == policy.bot) {

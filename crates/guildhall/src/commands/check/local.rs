@@ -103,8 +103,14 @@ async fn engine(home: &Home, policy: &Policy, context: String, findings: &mut Fi
     let checked = engine.check().await.map_err(Failure::failed);
     if findings.take("engine", checked).is_some() {
         let told = engine.describe();
-        let model = told.model.as_deref().map(|model| format!(", model {model}"));
-        findings.ok("engine", format!("{}{}", told.kind, model.unwrap_or_default()));
+        let model = told
+            .model
+            .as_deref()
+            .map(|model| format!(", model {model}"));
+        findings.ok(
+            "engine",
+            format!("{}{}", told.kind, model.unwrap_or_default()),
+        );
     }
 }
 
@@ -123,7 +129,10 @@ fn roots(policy: &Policy, tools: &Tools, findings: &mut Findings) {
         .users
         .values()
         .any(|user| user.standing == Standing::Operator);
-    let workspaces = tools.roots.iter().filter(|root| root.write == RootWrite::Ask);
+    let workspaces = tools
+        .roots
+        .iter()
+        .filter(|root| root.write == RootWrite::Ask);
     for root in workspaces.filter(|_| !has_operator) {
         findings.warn(
             &format!("root {}", root.name),
@@ -152,10 +161,19 @@ fn root_fault(root: &Root) -> Option<(String, &'static str)> {
     match std::fs::canonicalize(&root.path) {
         Ok(real) if real == root.path => {}
         Ok(real) => {
-            let hint = "write that path into the binding: a link on the way could be pointed elsewhere";
-            return Some((format!("stands behind a link: it is {}", real.display()), hint));
+            let hint =
+                "write that path into the binding: a link on the way could be pointed elsewhere";
+            return Some((
+                format!("stands behind a link: it is {}", real.display()),
+                hint,
+            ));
         }
-        Err(error) => return Some((format!("cannot be used: {error}"), "look at its permissions")),
+        Err(error) => {
+            return Some((
+                format!("cannot be used: {error}"),
+                "look at its permissions",
+            ));
+        }
     }
     let (needs, words) = match root.write {
         RootWrite::No => (
@@ -178,7 +196,10 @@ fn root_fault(root: &Root) -> Option<(String, &'static str)> {
 fn keys(tools: &Tools, findings: &mut Findings) {
     let git = tools.roots.iter().filter_map(|root| {
         let git = root.git.as_ref()?;
-        Some((format!("root {}, git token file", root.name), git.token_file.clone()))
+        Some((
+            format!("root {}, git token file", root.name),
+            git.token_file.clone(),
+        ))
     });
     let setspark = tools
         .setspark
