@@ -38,7 +38,7 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Try it: a Discord stand-in, a web page and a practice seat, without an account
     #[command(
-        after_help = "Examples:\n  guildhall demo                 open the page that is printed, and type\n  guildhall demo --port 4100     the same address every time\n  guildhall demo --keep DIR      keep the journal to look at afterwards"
+        after_help = "Examples:\n  guildhall demo                 open the page that is printed, and type\n  guildhall demo --port 4100     the same address every time\n  guildhall demo --keep DIR      keep the journal to look at afterwards\n  guildhall demo --engine native --provider ollama --model llama3.2\n  guildhall demo --engine native --provider anthropic --model NAME --key-env ANTHROPIC_API_KEY"
     )]
     Demo(DemoArgs),
     /// Run the Discord stand-in alone, for bots and tests
@@ -117,6 +117,9 @@ pub(crate) struct RunArgs {
     /// Started by a supervisor: clear a dead lock first
     #[arg(long)]
     pub(crate) supervised: bool,
+    /// End when the process that started us does
+    #[arg(long, hide = true)]
+    pub(crate) end_with_parent: bool,
     /// Let the practice engine think for so long, in milliseconds
     #[arg(long, value_name = "MS", default_value_t = 0, hide = true)]
     pub(crate) practice_delay: u64,
@@ -130,12 +133,39 @@ pub(crate) struct DemoArgs {
     /// Do not open a browser
     #[arg(long)]
     pub(crate) no_open: bool,
-    /// Keep the scratch data root in this folder, which must be empty or missing
+    /// Keep the scratch data root: in this folder, which must be empty or missing, or where it is
     #[arg(long, value_name = "DIR")]
-    pub(crate) keep: Option<PathBuf>,
+    pub(crate) keep: Option<Option<PathBuf>>,
+    /// Let a real model answer: practice or native
+    #[arg(long, default_value = "practice")]
+    pub(crate) engine: DemoEngine,
+    /// The model's provider, such as openai, anthropic, ollama or llama.cpp
+    #[arg(long)]
+    pub(crate) provider: Option<String>,
+    /// The model's name at the provider
+    #[arg(long)]
+    pub(crate) model: Option<String>,
+    /// The provider's base URL: https, or http on this machine
+    #[arg(long, value_name = "URL")]
+    pub(crate) base_url: Option<String>,
+    /// The environment variable that holds the provider's key
+    #[arg(long, value_name = "NAME")]
+    pub(crate) key_env: Option<String>,
+    /// The file that holds the provider's key, mode 0600
+    #[arg(long, value_name = "PATH", conflicts_with = "key_env")]
+    pub(crate) key_file: Option<PathBuf>,
     /// How long the practice seat thinks, in milliseconds
     #[arg(long, value_name = "MS", default_value_t = 1200)]
     pub(crate) think: u64,
+}
+
+/// What answers in the demo.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum DemoEngine {
+    /// A small deterministic seat without a model.
+    Practice,
+    /// A provider's API, called directly.
+    Native,
 }
 
 #[derive(Debug, Args)]

@@ -9,8 +9,9 @@ mod seat_process;
 
 use super::{Output, print, sim::ended};
 use crate::{
-    cli::DemoArgs,
+    cli::{DemoArgs, DemoEngine},
     exit::{Failure, chain},
+    home::Home,
 };
 use guildhall_sim::{Scenario, Sim, SimConfig, start};
 use panel::Panel;
@@ -35,7 +36,7 @@ pub(super) fn run(args: &DemoArgs, output: Output) -> Result<(), Failure> {
 }
 
 async fn demo(args: &DemoArgs, output: Output) -> Result<(), Failure> {
-    let scratch = Scratch::make(args.keep.as_deref())?;
+    let scratch = Scratch::make(args.keep.as_ref().map(Option::as_deref))?;
     let seat = SeatProcess::new(scratch.root(), args.think);
     let mut config = SimConfig::new(Scenario::demo());
     config.port = args.port;
@@ -44,7 +45,9 @@ async fn demo(args: &DemoArgs, output: Output) -> Result<(), Failure> {
     let sim = start(config)
         .await
         .map_err(|error| Failure::failed(chain(&error)))?;
-    scratch.bind(&sim)?;
+    scratch.bind(&sim, engine(args))?;
+    // Faults of what was typed are told here, not by a seat that does not start.
+    Home::find(Some(scratch.root()), None)?.policy(BINDING)?;
     tell(&sim, &scratch, args, output);
     let supervised = tokio::spawn(seat.clone().supervise());
     let watched = async {
@@ -68,7 +71,7 @@ async fn demo(args: &DemoArgs, output: Output) -> Result<(), Failure> {
     };
     seat.end().await;
     sim.stop().await;
-    scratch.clear();
+    drop(scratch);
     ended
 }
 
@@ -87,7 +90,14 @@ fn tell(sim: &Sim, scratch: &Scratch, args: &DemoArgs, output: Output) {
             "dataRoot": scratch.root(),
         })),
     }
-    eprintln!("Open that page and type a message: a practice seat answers it. It is no model.");
+    match args.engine {
+        DemoEngine::Practice => {
+            eprintln!(
+                "Open that page and type a message: a practice seat answers it. It is no model."
+            );
+        }
+        DemoEngine::Native => eprintln!("Open that page and type a message: the model answers it."),
+    }
     eprintln!("Speak as Olga, Ana or Ben; Eve is not listed, so she gets no answer.");
     eprintln!("The page has a button that kills the seat in mid-turn, and shows how it recovers.");
     eprintln!(
@@ -105,6 +115,31 @@ fn tell(sim: &Sim, scratch: &Scratch, args: &DemoArgs, output: Output) {
     if !args.no_open && std::io::stdout().is_terminal() {
         open_browser(&sim.page());
     }
+}
+
+/// The engine's part of the binding.
+fn engine(args: &DemoArgs) -> serde_json::Value {
+    let mut engine = json!({"kind": match args.engine {
+        DemoEngine::Practice => "practice",
+        DemoEngine::Native => "native",
+    }});
+    let key_file = args
+        .key_file
+        .as_ref()
+        .map(|path| path.display().to_string());
+    let fields = [
+        ("provider", args.provider.clone()),
+        ("model", args.model.clone()),
+        ("baseUrl", args.base_url.clone()),
+        ("keyEnv", args.key_env.clone()),
+        ("keyFile", key_file),
+    ];
+    for (name, value) in fields {
+        if let Some(value) = value {
+            engine[name] = json!(value);
+        }
+    }
+    engine
 }
 
 /// Opens the page where a desktop is there to open it; a machine without one is no failure.

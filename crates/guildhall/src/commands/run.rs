@@ -6,10 +6,28 @@ use crate::{
     home::Home,
     seat::{self, Plan, Supervision},
 };
+use rustix::process::{Signal, getppid, set_parent_process_death_signal};
 use std::{path::PathBuf, time::Duration};
 
 pub(super) fn run(home: &Home, args: &RunArgs) -> Result<(), Failure> {
+    if args.end_with_parent {
+        end_with_parent()?;
+    }
     seat::run(home, &plan(args)?)
+}
+
+/// Has the system tell us when our parent ends, however it ends: a seat of the demo must not outlive
+/// it.
+fn end_with_parent() -> Result<(), Failure> {
+    let before = getppid();
+    set_parent_process_death_signal(Some(Signal::TERM))
+        .map_err(|error| Failure::failed(format!("cannot follow the parent process: {error}")))?;
+    // It may have ended before the system was asked.
+    if getppid() == before {
+        Ok(())
+    } else {
+        Err(Failure::failed("the parent process has ended"))
+    }
 }
 
 /// How to run, from what was typed.

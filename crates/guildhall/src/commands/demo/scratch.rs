@@ -27,16 +27,21 @@ enum Fate {
 
 impl Scratch {
     /// Makes the folder: `keep`, or a fresh one among the temporary files.
-    pub(super) fn make(keep: Option<&Path>) -> Result<Self, Failure> {
+    pub(super) fn make(keep: Option<Option<&Path>>) -> Result<Self, Failure> {
         let (root, fate) = match keep {
-            Some(folder) => (folder.to_owned(), Fate::Kept),
-            None => {
+            Some(Some(folder)) => (folder.to_owned(), Fate::Kept),
+            kept => {
                 let name = format!(
                     "guildhall-demo-{}-{:08x}",
                     std::process::id(),
                     fastrand::u32(..)
                 );
-                (std::env::temp_dir().join(name), Fate::Removed)
+                let fate = if kept.is_some() {
+                    Fate::Kept
+                } else {
+                    Fate::Removed
+                };
+                (std::env::temp_dir().join(name), fate)
             }
         };
         let occupied = std::fs::read_dir(&root).is_ok_and(|mut entries| entries.next().is_some());
@@ -60,27 +65,30 @@ impl Scratch {
     }
 
     /// Writes the binding and the token.
-    pub(super) fn bind(&self, sim: &Sim) -> Result<(), Failure> {
+    pub(super) fn bind(&self, sim: &Sim, engine: Value) -> Result<(), Failure> {
         let fail = |error| private_failure(ExitReason::Failed, "cannot write the binding", &error);
         let token = self.root.join("secrets").join("bot.token");
         replace(&token, sim.token().as_bytes()).map_err(fail)?;
-        let text = serde_json::to_vec_pretty(&binding(sim, &token)).map_err(Failure::failed)?;
+        let text =
+            serde_json::to_vec_pretty(&binding(sim, &token, engine)).map_err(Failure::failed)?;
         let file = self.root.join("discord").join(format!("{BINDING}.json"));
         replace(&file, &text).map_err(fail)
     }
+}
 
-    /// Removes the folder, unless it is to be kept.
-    pub(super) fn clear(&self) {
+/// Removes the folder, unless it is to be kept.
+impl Drop for Scratch {
+    fn drop(&mut self) {
         if self.fate == Fate::Kept {
             return;
         }
         if let Err(error) = std::fs::remove_dir_all(&self.root) {
-            tracing::warn!(%error, folder = %self.root.display(), "the scratch folder could not be removed");
+            tracing::warn!(%error, folder = %self.root.display(), "the scratch folder stays");
         }
     }
 }
 
-fn binding(sim: &Sim, token: &Path) -> Value {
+fn binding(sim: &Sim, token: &Path, engine: Value) -> Value {
     let channels: Vec<_> = sim
         .channels()
         .into_iter()
@@ -106,7 +114,7 @@ fn binding(sim: &Sim, token: &Path) -> Value {
         "tokenFile": token,
         "channels": channels,
         "users": users,
-        "engine": {"kind": "practice"},
+        "engine": engine,
         "limits": {"turnsPerDay": 10_000},
         "sessions": {"scope": "thread"},
         "discord": {"apiUrl": sim.origin()},

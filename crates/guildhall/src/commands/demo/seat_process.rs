@@ -124,7 +124,13 @@ impl SeatProcess {
         let child = Command::new(program)
             .arg("--data-root")
             .arg(&self.root)
-            .args(["run", BINDING, "--supervised", "--practice-delay"])
+            .args([
+                "run",
+                BINDING,
+                "--supervised",
+                "--end-with-parent",
+                "--practice-delay",
+            ])
             .arg(self.think_ms.to_string())
             .arg("--repo")
             .arg(&self.root)
