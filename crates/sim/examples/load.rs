@@ -17,6 +17,8 @@ use tokio_tungstenite::tungstenite::Message;
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
+/// How often a bot shows that it is alive.
+const HEARTBEAT: std::time::Duration = std::time::Duration::from_secs(20);
 /// Requests that are under way at once.
 const WRITERS: usize = 8;
 
@@ -29,11 +31,21 @@ async fn bot(
 ) -> Result<usize, Failure> {
     let (mut socket, _) = tokio_tungstenite::connect_async(url).await?;
     let (mut heard, mut last) = (0, 0);
+    let mut heartbeat = tokio::time::interval(HEARTBEAT);
     while heard < wanted {
-        let Some(message) = socket.next().await else {
-            break;
+        let message = tokio::select! {
+            message = socket.next() => message,
+            _ = heartbeat.tick() => {
+                socket.send(Message::text(r#"{"op":1,"d":null}"#)).await?;
+                continue;
+            }
         };
-        let frame: Value = serde_json::from_str(message?.to_text()?)?;
+        let Some(message) = message else { break };
+        let message = message?;
+        if let Message::Close(frame) = message {
+            return Err(format!("closed after {heard} messages: {frame:?}").into());
+        }
+        let frame: Value = serde_json::from_str(message.to_text()?)?;
         if frame["op"] == 10 {
             let data = json!({ "token": token, "intents": 1 | 1 << 9 | 1 << 15, "properties": {} });
             socket

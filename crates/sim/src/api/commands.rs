@@ -135,7 +135,14 @@ impl World {
             1 => form.required_text("description", 1, DESCRIPTION_MAX_CHARS),
             _ => String::new(),
         };
-        let options = form.list("options", OPTIONS_MAX_COUNT);
+        if !(1..=3).contains(&kind) {
+            form.errors.add(
+                &["type"],
+                "BASE_TYPE_CHOICES",
+                "Value must be one of {1, 2, 3}.",
+            );
+        }
+        let options = read_options(form);
         form.finish()?;
         let id = self.ids.next(now);
         let mut json = json!({
@@ -150,12 +157,7 @@ impl World {
             json["contexts"] = Value::Null;
             json["integration_types"] = json!([0]);
         }
-        if let Some(mut options) = options {
-            for option in &mut options {
-                if let Some(map) = option.as_object_mut() {
-                    map.retain(|_, value| !value.is_null());
-                }
-            }
+        if let Some(options) = options {
             json["options"] = Value::Array(options);
         }
         Ok(Command {
@@ -165,4 +167,33 @@ impl World {
             json,
         })
     }
+}
+
+/// The options, each with what every kind of option has to have.
+fn read_options(form: &mut Form) -> Option<Vec<Value>> {
+    let mut options = form.list("options", OPTIONS_MAX_COUNT)?;
+    for (index, option) in options.iter_mut().enumerate() {
+        let index = index.to_string();
+        let Some(map) = option.as_object_mut() else {
+            let text = "Only dictionaries may be used in a DictType";
+            form.errors
+                .add(&["options", &index], "DICT_TYPE_CONVERT", text);
+            continue;
+        };
+        map.retain(|_, value| !value.is_null());
+        for key in ["name", "description"] {
+            if !map.get(key).is_some_and(Value::is_string) {
+                let text = "This field is required";
+                form.errors
+                    .add(&["options", &index, key], "BASE_TYPE_REQUIRED", text);
+            }
+        }
+        let kind = map.get("type").and_then(Value::as_u64).unwrap_or(0);
+        if !(1..=11).contains(&kind) {
+            let text = "Value must be one of {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}.";
+            form.errors
+                .add(&["options", &index, "type"], "BASE_TYPE_CHOICES", text);
+        }
+    }
+    Some(options)
 }

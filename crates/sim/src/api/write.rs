@@ -254,7 +254,7 @@ fn read_nonce(form: &mut Form) -> Option<Value> {
         form.errors.length(&["nonce"], 0, NONCE_MAX_CHARS);
         return None;
     }
-    if nonce.is_string() || nonce.is_i64() || nonce.is_u64() {
+    if nonce.is_string() || nonce.is_i64() {
         return Some(nonce);
     }
     form.errors.wrong_type(&["nonce"], "string");

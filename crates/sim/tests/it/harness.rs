@@ -137,6 +137,24 @@ impl Hall {
         Ok(answer)
     }
 
+    /// A REST request whose body may be no JSON, and whose answer is not held against the
+    /// description.
+    pub(crate) async fn try_bot_unchecked(
+        &self,
+        method: &str,
+        path: &str,
+        body: &str,
+    ) -> Result<Answer, String> {
+        let request = Request::builder()
+            .method(method)
+            .uri(format!("{}/api/v10{path}", self.sim.origin()))
+            .header("authorization", format!("Bot {}", self.sim.token()))
+            .header("content-type", "application/json")
+            .body(Full::new(Bytes::from(body.to_owned())))
+            .expect("a valid request");
+        self.request(request).await
+    }
+
     pub(crate) async fn bot(&self, method: &str, path: &str, body: Option<Value>) -> Answer {
         self.try_bot(method, path, body)
             .await

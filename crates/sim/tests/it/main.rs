@@ -11,6 +11,7 @@ mod interactions;
 mod limits;
 mod login;
 mod messages;
+mod odd;
 mod page;
 mod permissions;
 mod reactions;
