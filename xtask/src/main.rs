@@ -5,6 +5,7 @@
 
 mod checkout;
 mod chores; // faults, bench, audit
+mod kills; // the real program, killed at every step
 mod leftovers;
 mod step; // one command, watched from start to end
 mod suite; // start here: `cargo xtask test`
@@ -35,6 +36,8 @@ enum Chore {
     Test(suite::TestArgs),
     /// Play seeded fault schedules against the connector.
     Faults(chores::FaultsArgs),
+    /// Kill the real program at every step, and print what became of each message.
+    Kills(kills::KillsArgs),
     /// Measure the release build against floors of the same run.
     Bench(chores::BenchArgs),
     /// Look for known advisories against our dependencies; needs the network.
@@ -49,6 +52,7 @@ fn main() -> ExitCode {
     let done = match Cli::parse().chore {
         Chore::Test(args) => suite::run(&args),
         Chore::Faults(args) => chores::faults(&args),
+        Chore::Kills(args) => kills::kills(&args),
         Chore::Bench(args) => chores::bench(&args),
         Chore::Audit => chores::audit(),
         Chore::CheckTree => tree::run(),

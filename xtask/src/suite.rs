@@ -49,7 +49,7 @@ enum Needs {
 const BUILD: &str = "build";
 
 /// In the order in which they run: what is quick and fails often comes first.
-const STEPS: [Step; 7] = [
+const STEPS: [Step; 8] = [
     Step {
         name: "tree",
         needs: Needs::Sources,
@@ -83,6 +83,17 @@ const STEPS: [Step; 7] = [
         name: "fake-discord",
         needs: Needs::Sources,
         command: |_, tools| python(tools, "tests/fake-discord/run_itself.py"),
+    },
+    Step {
+        name: "demo",
+        needs: Needs::Programs,
+        command: |checkout, tools| {
+            let mut command = Command::new(tools.node());
+            command
+                .arg("tests/demo/demo.mjs")
+                .env("GUILDHALL_BIN", checkout.target.join("debug/guildhall"));
+            command
+        },
     },
     Step {
         name: "e2e",

@@ -58,6 +58,11 @@ impl Tools {
         ]
     }
 
+    /// The node that runs JavaScript.
+    pub(crate) fn node(&self) -> &PathBuf {
+        &self.node
+    }
+
     /// The Python that has the packages.
     pub(crate) fn python(&self) -> &PathBuf {
         &self.python

@@ -40,11 +40,19 @@ async fn demo(args: &DemoArgs, output: Output) -> Result<(), Failure> {
     let seat = SeatProcess::new(scratch.root(), args.think);
     let mut config = SimConfig::new(Scenario::demo());
     config.port = args.port;
-    config.panel = Arc::new(Panel::new(scratch.root(), seat.clone()));
+    let panel = Panel::new(scratch.root(), seat.clone());
+    let names = panel.names();
+    config.panel = Arc::new(panel);
     config.actions = Arc::new(Actions::new(seat.clone()));
     let sim = start(config)
         .await
         .map_err(|error| Failure::failed(chain(&error)))?;
+    names.get_or_init(|| {
+        sim.channels()
+            .into_iter()
+            .map(|it| (it.id.to_string(), it.name))
+            .collect()
+    });
     scratch.bind(&sim, engine(args))?;
     // Faults of what was typed are told here, not by a seat that does not start.
     Home::find(Some(scratch.root()), None)?.policy(BINDING)?;

@@ -9,6 +9,7 @@ mod run;
 mod estop;
 mod lock; // stop, unlock, recover
 mod reload;
+mod service;
 
 mod deliveries;
 mod status;
@@ -42,6 +43,8 @@ pub(crate) fn run(cli: Cli) -> Result<(), Failure> {
         Command::Why(args) => why::run(&home()?, &args, output),
         Command::Deliveries(args) => deliveries::run(&home()?, &args, output),
         Command::Rows(args) => deliveries::rows(&home()?, &args.binding, output),
+        Command::Service(args) => service::run(&home()?, &args.action, output),
+        Command::Man => completions::man(),
         Command::Completions { shell } => completions::run(shell),
     }
 }

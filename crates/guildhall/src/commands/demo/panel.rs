@@ -8,8 +8,10 @@ use crate::seat::STATUS_FILE;
 use guildhall_sim::PanelSource;
 use serde_json::{Value, json};
 use std::{
+    collections::BTreeMap,
     io::{Read as _, Seek as _, SeekFrom},
     path::{Path, PathBuf},
+    sync::{Arc, OnceLock},
     time::SystemTime,
 };
 
@@ -22,6 +24,8 @@ const SHOWN_COUNT: usize = 12;
 pub(super) struct Panel {
     folder: PathBuf,
     seat: SeatProcess,
+    /// Names of channels and threads by id, once the stand-in is up.
+    names: Arc<OnceLock<BTreeMap<String, String>>>,
 }
 
 impl Panel {
@@ -29,7 +33,27 @@ impl Panel {
         Self {
             folder: folder(root),
             seat,
+            names: Arc::default(),
         }
+    }
+
+    /// Where the names go once they are known.
+    pub(super) fn names(&self) -> Arc<OnceLock<BTreeMap<String, String>>> {
+        Arc::clone(&self.names)
+    }
+
+    /// A route as people know its place.
+    fn route(&self, route: &Value) -> String {
+        let route = route.as_str().unwrap_or("-");
+        let named = route.split_once('-').and_then(|(kind, id)| {
+            let name = self.names.get()?.get(id)?;
+            Some(if kind == "channel" {
+                format!("#{name}")
+            } else {
+                name.clone()
+            })
+        });
+        named.unwrap_or_else(|| route.to_owned())
     }
 }
 
@@ -64,10 +88,10 @@ impl PanelSource for Panel {
         let (process, tone) = self.seat.words();
         let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
         let at_work = list(&connector["atWork"], |busy| {
-            format!("{} on {}", text(&busy["step"]), text(&busy["route"]))
+            format!("{} in {}", text(&busy["step"]), self.route(&busy["route"]))
         });
         let waiting = list(&connector["waiting"], |row| {
-            format!("{} on {}", row[1], text(&row[0]))
+            format!("{} in {}", row[1], self.route(&row[0]))
         });
         let deliveries = list(&connector["deliveries"], |delivery| text(&delivery["step"]));
         Some(json!({
@@ -87,7 +111,7 @@ impl PanelSource for Panel {
 }
 
 impl Panel {
-    fn journal(&self) -> Vec<[String; 3]> {
+    fn journal(&self) -> Vec<[String; 2]> {
         let mut lines = Vec::new();
         for log in ["drops", "inbox", "rows", "outbox"] {
             for (place, line) in tail(&self.folder.join(format!("{log}.jsonl")))
@@ -109,7 +133,7 @@ impl Panel {
         };
         let shown = lines.into_iter().take(SHOWN_COUNT);
         shown
-            .map(|(_, log, line)| [clock(&line), log.to_owned(), words(log, &line)])
+            .map(|(_, log, line)| [clock(&line), words(log, &line)])
             .collect()
     }
 }

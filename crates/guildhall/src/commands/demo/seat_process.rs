@@ -64,16 +64,20 @@ impl SeatProcess {
     /// What the panel says of the process.
     pub(super) fn words(&self) -> (String, &'static str) {
         let state = self.state();
-        match (state.pid, state.kills) {
-            (Some(pid), 0) => (format!("running, process {}", pid.as_raw_nonzero()), "good"),
-            (Some(pid), kills) => (
-                format!(
-                    "running, process {}, killed {kills} times so far",
-                    pid.as_raw_nonzero()
-                ),
+        let kills = match state.kills {
+            0 => String::new(),
+            1 => ", killed once so far".to_owned(),
+            kills => format!(", killed {kills} times so far"),
+        };
+        match state.pid {
+            Some(pid) => (
+                format!("running, process {}{kills}", pid.as_raw_nonzero()),
                 "good",
             ),
-            (None, _) => ("down; it is started again in a moment".to_owned(), "bad"),
+            None => (
+                format!("down; it is started again in a moment{kills}"),
+                "bad",
+            ),
         }
     }
 
