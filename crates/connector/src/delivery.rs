@@ -221,6 +221,11 @@ impl Connector {
 
     fn delivery_ended(&mut self, out: &mut Out<'_>, nonce: Nonce, owner: Option<Owner>) {
         self.live.sendings.remove(&nonce);
+        if self.live.phase == Phase::New {
+            // Settled by hand while no process is up: the next start goes on from this record, with
+            // the spool before it.
+            return;
+        }
         if let Some(Owner::Row(row)) = owner {
             self.deliver(out, row);
         }
@@ -358,14 +363,20 @@ impl Connector {
         }
     }
 
-    /// A person looked at the channel.
+    /// A person looked at the channel. What is still being tried or looked for is not theirs to
+    /// settle: it may arrive after they looked.
     pub(crate) fn settle_by_hand(&mut self, out: &mut Out<'_>, nonce: Nonce, verdict: Verdict) {
         let open = self
             .durable
             .outbox
             .get(&nonce)
             .is_some_and(|d| !d.state.has_ended());
-        match (open, verdict) {
+        let under_way = self
+            .live
+            .sendings
+            .get(&nonce)
+            .is_some_and(|sending| sending.step != SendStep::Stuck);
+        match (open && !under_way, verdict) {
             (false, _) => self.live.counts.ignored += 1,
             (true, Verdict::There(message)) => {
                 self.confirm(out, nonce, Some(message), ConfirmedBy::Operator);

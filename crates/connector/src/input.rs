@@ -17,7 +17,7 @@ use guildhall_binding::{
     Policy,
     ids::{ChannelId, MessageId},
 };
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, fmt, sync::Arc};
 
 /// One thing that happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,8 +50,8 @@ pub enum Input {
     Tick,
 }
 
-/// What the driver read before anything else.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
+/// What the driver read before anything else. `Debug` shows no text.
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct Start {
     /// Parts that stood in the spool, by nonce.
     pub spool: BTreeMap<Nonce, String>,
@@ -59,6 +59,13 @@ pub struct Start {
     pub cursors: BTreeMap<ChannelId, MessageId>,
     /// Messages that lately left a drop line; a hint, so that no second one is written.
     pub dropped: Vec<MessageId>,
+}
+
+impl fmt::Debug for Start {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let spooled = self.spool.len();
+        write!(f, "Start({spooled} parts, {:?})", self.cursors)
+    }
 }
 
 /// The link to Discord.
@@ -201,8 +208,8 @@ pub enum Proof {
     Doubtful,
 }
 
-/// A message of our own in a channel's history.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A message of our own in a channel's history. `Debug` shows no text.
+#[derive(Clone, PartialEq, Eq)]
 pub struct OwnMessage {
     /// The message.
     pub id: MessageId,
@@ -212,6 +219,13 @@ pub struct OwnMessage {
     pub nonce: Option<Nonce>,
     /// Its text, without white space and controls.
     pub text: String,
+}
+
+impl fmt::Debug for OwnMessage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (id, bytes) = (self.id, self.text.len());
+        write!(f, "OwnMessage({id}, {bytes} bytes, {:?})", self.nonce)
+    }
 }
 
 /// What an operator orders.
