@@ -110,6 +110,9 @@ struct Faults {
     disk: VecDeque<DiskFault>,
     echo: VecDeque<EchoFault>,
     guild_late: Option<u64>,
+    /// Until then nothing of this kind gets an answer.
+    no_posts_until: u64,
+    no_look_ups_until: u64,
 }
 
 /// What `gateway.json` says.

@@ -202,6 +202,15 @@ pub enum Access {
     NoHistory,
 }
 
+/// Requests that an outage is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Requests {
+    /// Posts; none arrives.
+    Posts,
+    /// Look-ups.
+    LookUps,
+}
+
 /// Whether a broken link's session can be resumed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Session {
@@ -286,6 +295,8 @@ pub enum Action {
     AbortTurn,
     /// The wall clock jumps by so many milliseconds.
     WallJump(i64),
+    /// For so many milliseconds no request of this kind gets an answer.
+    Outage(Requests, u64),
     /// The seat's rights in a place change.
     Rights(Spot, Access),
 }

@@ -197,6 +197,11 @@ impl Evidence<'_, '_> {
         let fed = self.ledger.fed.get(&message.id);
         let told = fed.is_some_and(|fed| fed.iter().any(|(to, _)| *to == last));
         let readable = !self.ledger.unread.contains(&message.channel);
+        // Without catch-up, what there was no room for stays unread.
+        let no_room = self.ledger.dropped.iter().any(|dropped| {
+            dropped.message == RowId::Message(created) && dropped.why == DropReason::NoRoom
+        });
+        let told = told && (caught_up || !no_room);
         message.deleted_ms.is_none() && (told || (after && caught_up && readable))
     }
 

@@ -7,7 +7,7 @@ use crate::{
     discord::Whose,
     gateway::Event,
     ledger::Claimed,
-    plan::{Action, Announced, Session},
+    plan::{Action, Announced, Requests, Session},
     settings::{ATTIC, GENERAL, HELP, OFF, QUIET, Speaker, Spot},
 };
 use guildhall_connector::input::{Input, Order, ReloadNote, Room};
@@ -40,6 +40,8 @@ impl Machine<'_> {
             Action::Disk(fault) => self.faults.disk.push_back(fault),
             Action::Echo(fault) => self.faults.echo.push_back(fault),
             Action::GuildLate(ms) => self.faults.guild_late = Some(ms),
+            Action::Outage(Requests::Posts, ms) => self.faults.no_posts_until = self.now + ms,
+            Action::Outage(Requests::LookUps, ms) => self.faults.no_look_ups_until = self.now + ms,
             Action::Rights(spot, access) => {
                 let place = self.place(spot);
                 self.discord.grant(place, access);
@@ -120,6 +122,7 @@ impl Machine<'_> {
             | Action::Echo(_)
             | Action::GuildLate(_)
             | Action::WallJump(_)
+            | Action::Outage(..)
             | Action::Rights(..) => {}
         }
     }

@@ -72,7 +72,8 @@ impl Machine<'_> {
             Fire::Answered(id, nonce, Receipt::Refused { kind, code })
         };
         let no_answer = unknown(UnknownWhy::NoAnswer);
-        match self.faults.post.pop_front() {
+        let outage = (self.now < self.faults.no_posts_until).then_some(PostFault::NeverArrives);
+        match self.faults.post.pop_front().or(outage) {
             None => self.fire_in(there, Fire::Arrives(flight, Then::Answer(back))),
             Some(PostFault::AnswerSlow(ms)) => {
                 self.fire_in(there, Fire::Arrives(flight, Then::Answer(ms)));
@@ -280,13 +281,15 @@ impl Machine<'_> {
     pub(super) fn look_up(&mut self, process: u32, look_up: LookUp) {
         let there = self.between(Draw::Network, 10, 200);
         let back = self.between(Draw::Network, 10, 200);
-        match self.faults.look_up.pop_front() {
+        let outage = (self.now < self.faults.no_look_ups_until).then_some(LookUpFault::NoAnswer);
+        match self.faults.look_up.pop_front().or(outage) {
             None => self.fire_in(there, Fire::Looks(process, look_up, back)),
             Some(LookUpFault::Slow(ms)) => self.fire_in(there, Fire::Looks(process, look_up, ms)),
             Some(LookUpFault::NoAnswer) => {
                 let learned = match look_up {
                     LookUp::Whereabouts(id) => Learned::Whereabouts(id, Found::NoAnswer),
                     LookUp::Text { row, .. } => Learned::Text(row, Found::NoAnswer),
+                    LookUp::Paste { row, .. } => Learned::Paste(row, Found::NoAnswer),
                     LookUp::History { channel, .. } => Learned::History(channel, Found::NoAnswer),
                     LookUp::ReadBack { nonce, .. } => Learned::ReadBack(nonce, Found::NoAnswer),
                 };
@@ -301,6 +304,7 @@ impl Machine<'_> {
             LookUp::Whereabouts(id) => {
                 Learned::Whereabouts(id, Found::Here(self.discord.whereabouts(id)))
             }
+            LookUp::Paste { row, .. } => Learned::Paste(row, Found::Nothing),
             LookUp::Text { row, message, .. } => {
                 Learned::Text(row, self.discord.text(message.get()))
             }

@@ -15,9 +15,10 @@ use guildhall_authority::admission::DropReason;
 use guildhall_binding::ids::MessageId;
 use guildhall_connector::{
     Connector,
+    durable::Durable,
     ids::{Nonce, RowId},
     input::{Input, Order, Room, Start, Verdict},
-    outbound::Outbound,
+    outbound::{Group, Outbound},
     record::Record,
     step::{Command, Exit, Post, StartRun, Step},
     turn::ReadReceipt,
@@ -44,6 +45,8 @@ pub(crate) struct Process {
     pub(super) variant: Variant,
     /// The newest text of each message that this process was told.
     pub(super) told: BTreeMap<u64, usize>,
+    /// The newest text of each row's message at its claim.
+    pub(super) claimed_with: BTreeMap<RowId, usize>,
     /// Rows that were deleted while they waited.
     pub(super) withdrawn: BTreeSet<RowId>,
     flushed: Vec<MessageId>,
@@ -72,10 +75,10 @@ impl Machine<'_> {
         if self.process.is_some() {
             return;
         }
-        let durable = self.disk.recover().unwrap_or_else(|fault| {
-            self.blame(Invariant::Fold, fault);
-            self.disk.shadow().clone()
-        });
+        for nonce in std::mem::take(&mut self.by_hand) {
+            self.settle_offline(nonce);
+        }
+        let durable = self.recover();
         self.processes += 1;
         let id = self.processes;
         self.note(|| format!("process {id} starts"));
@@ -93,6 +96,7 @@ impl Machine<'_> {
             rows: self.ledger.durable_rows.clone(),
             variant: self.variant,
             told: BTreeMap::new(),
+            claimed_with: BTreeMap::new(),
             withdrawn: BTreeSet::new(),
             flushed: self.saved.dropped.clone(),
             wants_checkpoint: Wants::Nothing,
@@ -107,21 +111,46 @@ impl Machine<'_> {
         if self.room == Room::None {
             self.feed(Input::Journal(Room::None));
         }
-        for nonce in std::mem::take(&mut self.by_hand) {
-            self.settle_by_hand(nonce);
-        }
+    }
+
+    fn recover(&mut self) -> Durable {
+        self.disk.recover().unwrap_or_else(|fault| {
+            self.blame(Invariant::Fold, fault);
+            self.disk.shadow().clone()
+        })
     }
 
     pub(super) fn policy(&self) -> guildhall_binding::Policy {
         policy(&self.plan.knobs.bounds, self.variant)
     }
 
-    /// A person looks at the channel and says what stands there.
+    /// A person settles a delivery while the process is down: what is decided goes to disk, and
+    /// what is to be done waits for the next start.
+    fn settle_offline(&mut self, nonce: Nonce) {
+        let mut connector = Connector::new(Arc::new(self.policy()), self.recover());
+        let order = Order::Settle(nonce, self.look(nonce));
+        self.note(|| format!("offline {order:?}"));
+        let step = connector.on(&self.moment(), Input::Ordered(order));
+        for record in &step.commit {
+            self.ledger.decide(self.now, record);
+        }
+        let (records, spool) = (step.commit, step.spool);
+        self.disk.begin(Group { records, spool });
+        let records = self.disk.synced();
+        self.keep(records);
+    }
+
+    /// A person settles a delivery that the process has given up.
     pub(super) fn settle_by_hand(&mut self, nonce: Nonce) {
+        let verdict = self.look(nonce);
+        self.feed(Input::Ordered(Order::Settle(nonce, verdict)));
+    }
+
+    /// A person looks at the channel and says what stands there.
+    fn look(&self, nonce: Nonce) -> Verdict {
         let mut own = self.discord.messages.values();
         let stands = own.find(|own| own.intent == Some(nonce) && own.deleted_ms.is_none());
-        let verdict = stands.map_or(Verdict::NotThere, |own| Verdict::There(message(own.id)));
-        self.feed(Input::Ordered(Order::Settle(nonce, verdict)));
+        stands.map_or(Verdict::NotThere, |own| Verdict::There(message(own.id)))
     }
 
     /// One input, one step, carried out.

@@ -104,7 +104,11 @@ impl Machine<'_> {
         if at.brakes.stop == Brake::On || at.brakes.estop == Brake::On {
             self.blame(Invariant::Brake, format!("row {row} is claimed"));
         }
-        let Some(process) = &self.process else { return };
+        let Some(process) = &mut self.process else {
+            return;
+        };
+        let told = row.message().and_then(|id| process.told.get(&id.get()));
+        process.claimed_with.insert(row, told.copied().unwrap_or(0));
         let said = row
             .message()
             .and_then(|id| self.discord.messages.get(&id.get()));
@@ -149,7 +153,7 @@ impl Machine<'_> {
         let (Some(process), Some(id)) = (&self.process, row.message()) else {
             return;
         };
-        let told = process.told.get(&id.get()).copied().unwrap_or(0);
+        let told = process.claimed_with.get(&row).copied().unwrap_or(0);
         let texts = self.discord.messages.get(&id.get()).map(|said| &said.texts);
         let asked = run.prompt.text.as_str();
         let current = texts

@@ -5,7 +5,7 @@
 
 use super::{
     Access, Action, Announced, Behaviour, DiskFault, Down, EchoFault, Encore, Fate, GoneReference,
-    Hints, HistoryNonce, Knobs, LookUpFault, Plan, PlanStep, PostFault, Session, Shape,
+    Hints, HistoryNonce, Knobs, LookUpFault, Plan, PlanStep, PostFault, Requests, Session, Shape,
 };
 use crate::{
     prng::Prng,
@@ -217,7 +217,11 @@ fn network(chance: &mut Prng, _: &Knobs) -> Action {
             1 => EchoFault::Late(chance.between(1_000, 60_000)),
             _ => EchoFault::Twice,
         }),
-        17..19 => Action::Rights(
+        17 => Action::Outage(
+            chance.one(&[Requests::Posts, Requests::LookUps]),
+            chance.one(&[5_000, 20_000, 60_000, 230_000]),
+        ),
+        18 => Action::Rights(
             chance.one(&[Spot::General, Spot::Help]),
             chance.one(&[
                 Access::Whole,
@@ -271,7 +275,7 @@ fn hints(chance: &mut Prng) -> Hints {
 
 fn down(chance: &mut Prng) -> Down {
     Down {
-        for_ms: chance.one(&[200, 2_000, 20_000, 100_000, LONG_MS]),
+        for_ms: chance.one(&[200, 2_000, 20_000, 100_000, 230_000, LONG_MS]),
         fate: chance.one(&[
             Fate::Lost,
             Fate::Lost,
