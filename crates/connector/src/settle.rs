@@ -129,6 +129,12 @@ fn next_of_answer(
     });
     let said = |line: Line| cut.is_some_and(|delivery| delivery.line == Some(line));
     if let Some(why) = refused {
+        let nothing_arrived =
+            answers().all(|(_, delivery)| matches!(delivery.state, DeliveryState::Refused { .. }));
+        if why == RefusedWhy::Absent && nothing_arrived && place.listed && !(place.spooled)(1) {
+            // The process died before the text was on disk, so nobody saw a beginning to cut.
+            return Next::Say(Purpose::Interrupted, Line::Interrupted);
+        }
         return if cut.is_some() || !worth_a_line(why) || !place.listed {
             Next::End(Settlement::Failed, Some(code_of(why)))
         } else {

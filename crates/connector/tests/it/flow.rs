@@ -4,7 +4,7 @@ use crate::world::*;
 use guildhall_authority::admission::DropReason;
 use guildhall_connector::{
     durable::Durable,
-    input::{Found, Input, Learned, Receipt},
+    input::{Found, Input, Learned, Proof, ReadBack, Receipt},
     line::Line,
     moment::Brake,
     record::{OutboxRecord, Record, RowRecord, Settlement, UnknownWhy},
@@ -147,6 +147,33 @@ fn an_answer_that_was_spooled_is_delivered_in_full_after_a_crash() {
     assert_eq!(posts(&commands), first, "the same nonce, the same text");
     assert_eq!(world.deliver_all(commands, 5000).concat(), long);
     assert_eq!(settlements(&world), [(row(1000), Settlement::Done)]);
+}
+
+#[test]
+fn an_answer_whose_text_was_lost_before_it_was_posted_is_told_as_interrupted() {
+    let mut world = World::serving(policy());
+    let _ = world.say(1000, "hello");
+    let [first] = posts(&world.answer(1000, "hi"))
+        .try_into()
+        .expect("one post");
+    world.spool.clear();
+    assert_eq!(posts(&world.restart()), []);
+    let asked = world.pass(20_000);
+    assert!(
+        matches!(asked.as_slice(), [Command::LookUp(LookUp::ReadBack { nonce, .. })] if *nonce == first.nonce),
+        "{asked:?}"
+    );
+    let page = ReadBack {
+        proof: Proof::Whole,
+        own: Vec::new(),
+    };
+    let read = Input::Learned(Learned::ReadBack(first.nonce, Found::Here(page)));
+    let commands = world.on(read);
+    assert_eq!(
+        world.deliver_all(commands, 5000),
+        [Line::Interrupted.text()]
+    );
+    assert_eq!(settlements(&world), [(row(1000), Settlement::Interrupted)]);
 }
 
 #[test]
