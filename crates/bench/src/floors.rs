@@ -14,7 +14,7 @@ use std::{
     fs::File,
     io::{Seek, SeekFrom, Write},
     path::Path,
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 /// How often each floor is measured.
@@ -27,6 +27,7 @@ const ALLOCATED_BYTES: usize = 1 << 20;
 const FRAMES: usize = 40_000;
 
 /// The floors of one run.
+#[derive(Default)]
 pub(crate) struct Floors {
     /// One line written into room that is there already, and synced.
     pub(crate) append: Sample,
@@ -38,54 +39,89 @@ pub(crate) struct Floors {
     pub(crate) parse: f64,
 }
 
-/// Measures all of them.
-pub(crate) async fn measure(folder: &Path) -> Result<Floors, Failure> {
-    Ok(Floors {
-        append: append(folder, ALLOCATED_BYTES)?,
-        append_growing: append(folder, 0)?,
-        post: post().await?,
-        parse: parse()?,
-    })
+/// What is needed to measure floors again and again, between other things: a figure and its floor
+/// must have had the same neighbours on the machine.
+pub(crate) struct Probe {
+    allocated: File,
+    growing: File,
+    line: Vec<u8>,
+    client: Client<HttpConnector, Full<Bytes>>,
+    url: String,
+    /// Kept, since its end would end the server that the floor posts to.
+    _fake: Fake,
 }
 
-fn append(folder: &Path, allocated: usize) -> Result<Sample, Failure> {
-    let mut file = File::create(folder.join("floor.jsonl"))?;
+impl Probe {
+    /// Opens the files and the connection.
+    pub(crate) async fn open(folder: &Path) -> Result<Self, Failure> {
+        let fake = Fake::start().await?;
+        let mut connector = HttpConnector::new();
+        connector.set_nodelay(true);
+        Ok(Self {
+            allocated: append_file(folder, "floor-allocated.jsonl", ALLOCATED_BYTES)?,
+            growing: append_file(folder, "floor-growing.jsonl", 0)?,
+            line: [vec![b'x'; LINE_BYTES - 1], vec![b'\n']].concat(),
+            client: Client::builder(TokioExecutor::new()).build(connector),
+            url: format!(
+                "{}/api/v10/channels/{}/messages",
+                fake.origin,
+                shapes::CHANNEL
+            ),
+            _fake: fake,
+        })
+    }
+
+    /// Takes one measurement of each floor.
+    pub(crate) async fn take(&mut self, floors: &mut Floors) -> Result<(), Failure> {
+        floors.append.add(append(&mut self.allocated, &self.line)?);
+        if self.allocated.stream_position()? > (ALLOCATED_BYTES - LINE_BYTES) as u64 {
+            self.allocated.seek(SeekFrom::Start(0))?;
+        }
+        floors
+            .append_growing
+            .add(append(&mut self.growing, &self.line)?);
+        floors.post.add(self.post().await?);
+        Ok(())
+    }
+
+    async fn post(&self) -> Result<Duration, Failure> {
+        let body = Bytes::from_static(br#"{"content":"A short answer.","nonce":"n"}"#);
+        let request = hyper::Request::post(&self.url)
+            .header("content-type", "application/json")
+            .body(Full::new(body))?;
+        let began = Instant::now();
+        let answer = self.client.request(request).await?;
+        answer.into_body().collect().await?;
+        Ok(began.elapsed())
+    }
+}
+
+/// Measures the floors that nothing else runs beside.
+pub(crate) async fn measure(folder: &Path) -> Result<Floors, Failure> {
+    let mut floors = Floors {
+        parse: parse()?,
+        ..Floors::default()
+    };
+    let mut probe = Probe::open(folder).await?;
+    for _ in 0..ROUNDS {
+        probe.take(&mut floors).await?;
+    }
+    Ok(floors)
+}
+
+fn append_file(folder: &Path, name: &str, allocated: usize) -> Result<File, Failure> {
+    let mut file = File::create(folder.join(name))?;
     file.write_all(&vec![b'\n'; allocated])?;
     file.sync_all()?;
     file.seek(SeekFrom::Start(0))?;
-    let line = [vec![b'x'; LINE_BYTES - 1], vec![b'\n']].concat();
-    let mut sample = Sample::default();
-    for _ in 0..ROUNDS {
-        let began = Instant::now();
-        file.write_all(&line)?;
-        file.sync_data()?;
-        sample.add(began.elapsed());
-    }
-    Ok(sample)
+    Ok(file)
 }
 
-async fn post() -> Result<Sample, Failure> {
-    let fake = Fake::start().await?;
-    let mut connector = HttpConnector::new();
-    connector.set_nodelay(true);
-    let client = Client::builder(TokioExecutor::new()).build::<_, Full<Bytes>>(connector);
-    let url = format!(
-        "{}/api/v10/channels/{}/messages",
-        fake.origin,
-        shapes::CHANNEL
-    );
-    let body = Bytes::from_static(br#"{"content":"A short answer.","nonce":"n"}"#);
-    let mut sample = Sample::default();
-    for _ in 0..ROUNDS {
-        let request = hyper::Request::post(&url)
-            .header("content-type", "application/json")
-            .body(Full::new(body.clone()))?;
-        let began = Instant::now();
-        let answer = client.request(request).await?;
-        answer.into_body().collect().await?;
-        sample.add(began.elapsed());
-    }
-    Ok(sample)
+fn append(file: &mut File, line: &[u8]) -> Result<Duration, Failure> {
+    let began = Instant::now();
+    file.write_all(line)?;
+    file.sync_data()?;
+    Ok(began.elapsed())
 }
 
 /// What a seat has to know of a message to drop it.
@@ -115,7 +151,7 @@ struct NeededAuthor<'a> {
     bot: bool,
 }
 
-fn parse() -> Result<f64, Failure> {
+pub(crate) fn parse() -> Result<f64, Failure> {
     let frame = |n| shapes::message_frame(n, 1_400_000_000_000_000_000 + n, shapes::EVE, "noise");
     let frames: Vec<String> = (0..1_000).map(frame).collect();
     let began = Instant::now();

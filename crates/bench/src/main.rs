@@ -24,6 +24,9 @@ struct Args {
     /// Turns of the steady part.
     #[arg(long, default_value_t = 400)]
     turns: usize,
+    /// Milliseconds between turns: Discord takes 50 requests a second, and a turn makes some.
+    #[arg(long, default_value_t = 100)]
+    pace: u64,
     /// Events to be dropped in the flood.
     #[arg(long, default_value_t = 60_000)]
     drops: usize,
@@ -70,11 +73,10 @@ async fn measure(args: &Args) -> Result<Table, Failure> {
         Some(chosen) => tempfile::tempdir_in(chosen)?,
         None => tempfile::tempdir()?,
     };
-    let floors = floors::measure(folder.path()).await?;
     if args.floors {
-        return Ok(Table::of_floors(&floors));
+        return Ok(Table::of_floors(&floors::measure(folder.path()).await?));
     }
-    scenes::run(args, folder.path(), &floors).await
+    scenes::run(args, folder.path()).await
 }
 
 /// Why a measurement could not be made.

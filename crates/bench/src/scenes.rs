@@ -5,7 +5,7 @@
 use crate::{
     Args, Failure,
     fake::{Fake, What},
-    floors::Floors,
+    floors::{self, Floors, Probe},
     report::{Aim, Row, Sample, Table, shown},
     seat::{Seat, data_root},
     shapes,
@@ -28,14 +28,21 @@ const GOOD_SIZE_MIB: f64 = 15.0;
 ///
 /// # Errors
 /// When the program does not do in time what a scene waits for; its last words are in the message.
-pub(crate) async fn run(args: &Args, folder: &Path, floors: &Floors) -> Result<Table, Failure> {
-    let mut table = Table::of_floors(floors);
+pub(crate) async fn run(args: &Args, folder: &Path) -> Result<Table, Failure> {
     let starts = starts(args, folder).await?;
     let mut fake = Fake::start().await?;
     let root = data_root(folder, "steady", &fake.origin)?;
     let seat = Seat::start(&args.program, &root)?;
-    let played = steady(args, &mut fake, &seat, floors, &mut table).await;
-    played.map_err(|why| Failure(format!("{why}\n  {}", seat.last_words())))?;
+    let probe = Probe::open(folder).await?;
+    let mut scene = Scene {
+        args,
+        fake: &mut fake,
+        seat: &seat,
+        probe,
+        sequence: 2,
+    };
+    let played = scene.play().await;
+    let mut table = played.map_err(|why| Failure(format!("{why}\n  {}", seat.last_words())))?;
     drop(seat);
     absolute(
         &mut table,
@@ -87,54 +94,138 @@ async fn starts(args: &Args, folder: &Path) -> Result<Sample, Failure> {
     Ok(sample)
 }
 
-async fn steady(
-    args: &Args,
-    fake: &mut Fake,
-    seat: &Seat,
-    floors: &Floors,
-    table: &mut Table,
-) -> Result<(), Failure> {
-    fake.wait(What::Identify).await?;
-    let mut sequence = 2;
-    let warm = turns(fake, WARM_TURNS, &mut sequence).await?;
-    drop(warm);
-    tokio::time::sleep(Duration::from_secs(args.rest)).await;
-    let resident = seat.resident_kib()?;
-    let before = seat.processor_time()?;
-    let Turns { to_prompt, to_post } = turns(fake, args.turns, &mut sequence).await?;
-    let spent = seat.processor_time()?.saturating_sub(before);
-    let (append, post) = (floors.append.median(), floors.post.median());
-    // The prompt is seen where it arrives at the provider, so one loopback exchange is in it.
-    let floor = ("append + POST", append + post);
-    table.time("frame to prompt", &to_prompt, floor, 1.5);
-    table.time("answer to POST", &to_post, floor, 1.5);
-    drift(table, "frame to prompt, by age", &to_prompt);
-    drift(table, "answer to POST, by age", &to_post);
-    flood(args, fake, seat, floors, &mut sequence, table).await?;
-    let per_turn = millis(spent) / args.turns as f64;
-    absolute(
-        table,
-        "processor time of a turn",
-        "ms",
-        per_turn,
-        GOOD_PROCESSOR_MILLIS,
-    );
-    absolute(
-        table,
-        "resident at rest",
-        "MiB",
-        resident as f64 / 1024.0,
-        GOOD_RESIDENT_MIB,
-    );
-    let grown = seat.resident_kib()? as f64 / resident as f64;
-    table.row(Row {
-        what: "resident after it all",
-        figure: format!("{:.2} MiB", seat.resident_kib()? as f64 / 1024.0),
-        beside: "at rest".to_owned(),
-        ratio: grown,
-        aim: Aim::AtMost(1.5),
-    });
-    Ok(())
+/// One program at work, and what is kept between its turns.
+struct Scene<'a> {
+    args: &'a Args,
+    fake: &'a mut Fake,
+    seat: &'a Seat,
+    probe: Probe,
+    sequence: u64,
+}
+
+/// What turns took, with the floors that were measured between them.
+#[derive(Default)]
+struct Turns {
+    to_prompt: Sample,
+    to_post: Sample,
+    floors: Floors,
+}
+
+impl Scene<'_> {
+    async fn play(&mut self) -> Result<Table, Failure> {
+        self.fake.wait(What::Identify).await?;
+        self.turns(WARM_TURNS).await?;
+        tokio::time::sleep(Duration::from_secs(self.args.rest)).await;
+        let resident = self.seat.resident_kib()?;
+        let before = self.seat.processor_time()?;
+        let Turns {
+            to_prompt,
+            to_post,
+            mut floors,
+        } = self.turns(self.args.turns).await?;
+        let spent = self.seat.processor_time()?.saturating_sub(before);
+        floors.parse = floors::parse()?;
+        let mut table = Table::of_floors(&floors);
+        // The prompt is seen where it arrives at the provider, so one loopback exchange is in it.
+        let floor = (
+            "append + POST",
+            floors.append.median() + floors.post.median(),
+        );
+        table.time("frame to prompt", &to_prompt, floor, 1.5);
+        table.time("answer to POST", &to_post, floor, 1.5);
+        drift(&mut table, "frame to prompt, by age", &to_prompt);
+        drift(&mut table, "answer to POST, by age", &to_post);
+        self.flood(floors.parse, &mut table).await?;
+        let per_turn = millis(spent) / self.args.turns as f64;
+        absolute(
+            &mut table,
+            "processor time of a turn",
+            "ms",
+            per_turn,
+            GOOD_PROCESSOR_MILLIS,
+        );
+        absolute(
+            &mut table,
+            "resident at rest",
+            "MiB",
+            mib(resident),
+            GOOD_RESIDENT_MIB,
+        );
+        let after = self.seat.resident_kib()?;
+        table.row(Row {
+            what: "resident after it all",
+            figure: format!("{:.2} MiB", mib(after)),
+            beside: format!("at rest {:.2} MiB", mib(resident)),
+            ratio: mib(after) / mib(resident),
+            aim: Aim::AtMost(1.5),
+        });
+        Ok(table)
+    }
+
+    /// One message after the other, each answered before the next.
+    async fn turns(&mut self, count: usize) -> Result<Turns, Failure> {
+        let mut measured = Turns::default();
+        for _ in 0..count {
+            self.probe.take(&mut measured.floors).await?;
+            tokio::time::sleep(Duration::from_millis(self.args.pace)).await;
+            let frame = self.frame(shapes::ANA, "good evening");
+            let sent = Instant::now();
+            self.fake.send(frame).await?;
+            measured
+                .to_prompt
+                .add(self.fake.wait(What::Prompt).await?.duration_since(sent));
+            let answered = self.fake.wait(What::Answer).await?;
+            measured
+                .to_post
+                .add(self.fake.wait(What::Post).await?.duration_since(answered));
+        }
+        Ok(measured)
+    }
+
+    fn frame(&mut self, author: &str, content: &str) -> String {
+        self.sequence += 1;
+        shapes::message_frame(self.sequence, self.fake.next_id(), author, content)
+    }
+
+    /// Events of strangers as fast as they are read, then one message: its prompt ends the count.
+    async fn flood(&mut self, parse: f64, table: &mut Table) -> Result<(), Failure> {
+        let drops = self.args.drops;
+        let frames: Vec<String> = (0..drops)
+            .map(|_| self.frame(shapes::EVE, "noise"))
+            .collect();
+        let last = self.frame(shapes::ANA, "good evening");
+        let before = self.seat.processor_time()?;
+        let began = Instant::now();
+        for frame in frames {
+            self.fake.send(frame).await?;
+        }
+        self.fake.send(last).await?;
+        let ended = self.fake.wait(What::Prompt).await?;
+        let spent = self.seat.processor_time()?.saturating_sub(before);
+        self.fake.wait(What::Post).await?;
+        let rates = [
+            ("drops a second", ended.duration_since(began)),
+            (
+                "drops a processor second",
+                spent.max(Duration::from_millis(10)),
+            ),
+        ];
+        for (what, took) in rates {
+            let rate = drops as f64 / took.as_secs_f64();
+            table.row(Row {
+                what,
+                figure: format!("{rate:.0}/s"),
+                beside: format!("bare parse {parse:.0}/s"),
+                ratio: rate / parse,
+                aim: Aim::AtLeast(0.5),
+            });
+        }
+        Ok(())
+    }
+}
+
+fn mib(kib: u64) -> f64 {
+    kib as f64 / 1024.0
 }
 
 /// The last quarter of the turns beside the first.
@@ -147,76 +238,4 @@ fn drift(table: &mut Table, what: &'static str, sample: &Sample) {
         ratio: last.as_secs_f64() / first.as_secs_f64().max(f64::MIN_POSITIVE),
         aim: Aim::AtMost(1.25),
     });
-}
-
-struct Turns {
-    to_prompt: Sample,
-    to_post: Sample,
-}
-
-/// One message after the other, each answered before the next.
-async fn turns(fake: &mut Fake, count: usize, sequence: &mut u64) -> Result<Turns, Failure> {
-    let mut measured = Turns {
-        to_prompt: Sample::default(),
-        to_post: Sample::default(),
-    };
-    for _ in 0..count {
-        *sequence += 1;
-        let frame = shapes::message_frame(*sequence, fake.next_id(), shapes::ANA, "good evening");
-        let sent = Instant::now();
-        fake.send(frame).await?;
-        measured
-            .to_prompt
-            .add(fake.wait(What::Prompt).await?.duration_since(sent));
-        let answered = fake.wait(What::Answer).await?;
-        measured
-            .to_post
-            .add(fake.wait(What::Post).await?.duration_since(answered));
-    }
-    Ok(measured)
-}
-
-/// Events of strangers as fast as they are read, then one message: its prompt ends the count.
-async fn flood(
-    args: &Args,
-    fake: &mut Fake,
-    seat: &Seat,
-    floors: &Floors,
-    sequence: &mut u64,
-    table: &mut Table,
-) -> Result<(), Failure> {
-    let mut frames = Vec::with_capacity(args.drops);
-    for _ in 0..args.drops {
-        *sequence += 1;
-        frames.push(shapes::message_frame(
-            *sequence,
-            fake.next_id(),
-            shapes::EVE,
-            "noise",
-        ));
-    }
-    let before = seat.processor_time()?;
-    let began = Instant::now();
-    for frame in frames {
-        fake.send(frame).await?;
-    }
-    turns(fake, 1, sequence).await?;
-    let rate = args.drops as f64 / began.elapsed().as_secs_f64();
-    table.row(Row {
-        what: "drops a second",
-        figure: format!("{rate:.0}/s"),
-        beside: format!("bare parse {:.0}/s", floors.parse),
-        ratio: rate / floors.parse,
-        aim: Aim::AtLeast(0.5),
-    });
-    let spent = seat.processor_time()?.saturating_sub(before);
-    let own = args.drops as f64 / spent.as_secs_f64().max(0.01);
-    table.row(Row {
-        what: "drops a processor second",
-        figure: format!("{own:.0}/s"),
-        beside: format!("bare parse {:.0}/s", floors.parse),
-        ratio: own / floors.parse,
-        aim: Aim::AtLeast(0.5),
-    });
-    Ok(())
 }
