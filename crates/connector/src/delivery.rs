@@ -197,6 +197,9 @@ impl Connector {
             .outbox
             .get(&nonce)
             .map(|delivery| delivery.owner);
+        if let Some(message) = message {
+            self.live.posted.insert(message);
+        }
         self.commit(
             out,
             Record::Outbox(OutboxRecord::Confirmed { nonce, message, by }),
@@ -310,7 +313,8 @@ impl Connector {
         let sending = self.live.sendings.get(&nonce)?;
         let text = sending.text.as_deref().map(reply::digest_text);
         let same_text = |own: &str| text.as_deref().is_none_or(|text| text == own);
-        let free = page.own.iter().filter(|own| !taken.contains(&own.id));
+        let taken = |id| taken.contains(&id) || self.live.posted.contains(id);
+        let free = page.own.iter().filter(|own| !taken(own.id));
         let by_nonce = |own: &&crate::input::OwnMessage| own.nonce == Some(nonce);
         let by_look = |own: &&crate::input::OwnMessage| {
             let same_reference = match (own.replies_to, delivery.reply_to) {

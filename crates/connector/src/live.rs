@@ -56,6 +56,8 @@ pub(crate) struct Live {
     /// Newest message of each active thread, as the guild last told.
     pub(crate) threads: BTreeMap<ChannelId, Option<MessageId>>,
     pub(crate) nonces: Ring<Nonce>,
+    /// Messages that deliveries became, those of settled rows too.
+    pub(crate) posted: Ring<MessageId>,
     pub(crate) dropped: Ring<MessageId>,
     pub(crate) counts: Counts,
 }

@@ -4,11 +4,13 @@ use crate::world::*;
 use guildhall_authority::{event::Edited, place::Whereabouts};
 use guildhall_connector::{
     input::{
-        Found, HistoryPage, Input, KnownThread, Learned, Link, Order, Receipt, Rest, Room, Verdict,
+        Found, HistoryPage, Input, KnownThread, Learned, Link, Order, OwnMessage, Proof, ReadBack,
+        Receipt, Rest, Room, Verdict,
     },
     line::Line,
     moment::Brake,
-    record::{InboxRecord, Record, UnknownWhy},
+    record::{InboxRecord, OutboxRecord, Record, UnknownWhy},
+    run::RunFailure,
     step::{Command, LookUp, StartRun},
 };
 
@@ -207,6 +209,37 @@ fn a_channel_is_read_back_twenty_seconds_after_the_last_try_ended() {
     };
     assert!(!read_back(&world.pass(19_000)));
     assert!(read_back(&world.pass(1_000)));
+}
+
+#[test]
+fn a_line_that_lost_its_reference_is_not_taken_for_the_same_line_of_another_turn() {
+    let mut world = World::serving(policy());
+    let _ = world.say(1000, "one");
+    let _ = world.say(1001, "two");
+    let one = world.fail(1000, RunFailure::EngineDied);
+    let _ = world.deliver_all(one, 5000);
+    let two = world.fail(1001, RunFailure::EngineDied);
+    let [two] = posts(&two).try_into().expect("one line");
+    world.at.wall = guildhall_connector::moment::Wall(world.at.wall.0 + 300_000);
+    let unknown = Receipt::Unknown(UnknownWhy::NoAnswer);
+    let _ = world.on(Input::Sent(two.nonce, unknown));
+    let _ = world.pass(20_000);
+    // The first message was deleted before its line was posted, so the line stands alone.
+    let page = ReadBack {
+        proof: Proof::Whole,
+        own: vec![OwnMessage {
+            id: message(5000),
+            replies_to: None,
+            nonce: None,
+            text: guildhall_connector::reply::digest_text(Line::EngineDied.text()),
+        }],
+    };
+    let learned = Learned::ReadBack(two.nonce, Found::Here(page));
+    let _ = world.on(Input::Learned(learned));
+    let confirmed = world.records.iter().filter(|record| {
+        matches!(record, Record::Outbox(OutboxRecord::Confirmed { nonce, .. }) if *nonce == two.nonce)
+    });
+    assert_eq!(confirmed.count(), 0);
 }
 
 #[test]
