@@ -128,6 +128,11 @@ impl EventStream {
     pub async fn next(&mut self) -> Option<Event> {
         self.events.recv().await
     }
+
+    /// The next event, where one is there already.
+    pub fn try_next(&mut self) -> Option<Event> {
+        self.events.try_recv().ok()
+    }
 }
 
 /// Connects, and stays connected until told to leave or until only a person can help. Runs in a

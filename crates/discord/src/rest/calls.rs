@@ -199,7 +199,11 @@ impl Rest {
         body["enforce_nonce"] = json!(true);
         let alone = Route::create_message(channel).with(&body);
         let message = match reply {
-            Reply::No => return self.call(alone, |answer| self.posted(answer, channel)).await,
+            Reply::No => {
+                return self
+                    .call(alone, |answer| self.posted(answer, channel))
+                    .await;
+            }
             Reply::To(message) | Reply::FirstTo(message) => message,
         };
         body["message_reference"] = json!({
@@ -207,12 +211,16 @@ impl Rest {
             "fail_if_not_exists": false,
         });
         let replying = Route::create_message(channel).with(&body);
-        let outcome = self.call(replying, |answer| self.posted(answer, channel)).await;
+        let outcome = self
+            .call(replying, |answer| self.posted(answer, channel))
+            .await;
         if let Outcome::Refused(no) = &outcome
             && reply.is_refused_by(no.reason)
         {
             tracing::debug!(%channel, code = no.code, "posting without the reference");
-            return self.call(alone, |answer| self.posted(answer, channel)).await;
+            return self
+                .call(alone, |answer| self.posted(answer, channel))
+                .await;
         }
         outcome
     }
@@ -228,7 +236,8 @@ impl Rest {
         content: Content<'_>,
     ) -> Outcome<Posted> {
         let route = Route::edit_message(channel, message).with(&content.body());
-        self.call(route, |answer| self.posted(answer, channel)).await
+        self.call(route, |answer| self.posted(answer, channel))
+            .await
     }
 
     /// Reacts with an emoji: a character, or `name:id` of one of the server's own.

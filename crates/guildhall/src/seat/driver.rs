@@ -8,7 +8,7 @@ use super::{
     effects::send,
     ending::{fatal_failure, not_in_guild, unresolved},
     keep::Keep,
-    news, reload,
+    reload,
     signals::{Signalled, Signals},
     writer::{Done, Job, SpoolJob},
 };
@@ -24,8 +24,7 @@ use guildhall_connector::{
 };
 use guildhall_discord::{
     Rest,
-    gateway::{Event, EventStream, Fatal, Handle, Intents, Leave, News, Seq, SessionState},
-    rest::Outcome,
+    gateway::{Event, EventStream, Fatal, Handle, Intents, Leave, Seq, SessionState},
 };
 use guildhall_engine::{Abort, Engine};
 use guildhall_journal::{self as journal, failpoint, read_brake};
@@ -36,9 +35,6 @@ use std::{
 };
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-/// Discord's codes for a server that the bot is not in: unknown guild, and missing access. A bare
-/// 404 says only that somebody between us and Discord does not know the path.
-const GUILD_UNSEEN: [u64; 2] = [10_004, 50_001];
 /// Longest sleep: a machine that was suspended notices within this time.
 const SLEEP_MAX: Duration = Duration::from_secs(15);
 /// How long the gateway has to close when the seat ends.
@@ -71,18 +67,35 @@ pub(super) struct Running {
     pub(super) gateway: Option<(Handle, EventStream)>,
     /// Answers of the disk that the group being written still needs.
     writes_open: u32,
-    checkpoint: CheckpointStep,
+    pub(super) checkpoint: CheckpointStep,
     room: Room,
     probe_at: Option<Mono>,
     /// The newest event that was given to the connector and not yet told as committed.
-    newest: Option<Seq>,
+    pub(super) newest: Option<Seq>,
     pub(super) exit: Option<Exit>,
+    reload: ReloadStep,
     /// Tells that the bot is not in the server.
-    lost: UnboundedSender<()>,
+    pub(super) lost: UnboundedSender<()>,
+}
+
+/// What woke the driver.
+enum Wake {
+    Disk(Done),
+    Gateway(Option<Event>),
+    Input(Input),
+    Signal(Signalled),
+}
+
+/// Whether the binding is being read again.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ReloadStep {
+    Idle,
+    Reading,
+    ReadingThenAgain,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum CheckpointStep {
+pub(super) enum CheckpointStep {
     /// None is due.
     NotDue,
     /// One is due as soon as nothing waits for the disk.
@@ -106,10 +119,12 @@ impl Driver {
             probe_at: None,
             newest: None,
             exit: None,
+            reload: ReloadStep::Idle,
             lost,
         };
         let mut signals = Signals::listen()?;
-        self.decide(&mut running, Input::Started(start));
+        let at = self.moment();
+        self.decide(&mut running, &at, Input::Started(start));
         let ended = self
             .serve(&mut running, &mut received, &mut not_found, &mut signals)
             .await;
@@ -130,13 +145,21 @@ impl Driver {
             // A checkpoint needs a moment without news.
             let open = running.checkpoint == CheckpointStep::NotDue;
             let sleep = self.sleep(running);
-            tokio::select! {
-                Some(done) = self.answers.recv() => self.written(running, done)?,
-                event = next_event(&mut running.gateway), if open => self.heard(running, event)?,
-                Some(input) = received.recv(), if open => self.decide(running, input),
-                which = signals.next() => self.signalled(running, which),
+            let wake = tokio::select! {
+                Some(done) = self.answers.recv() => Wake::Disk(done),
+                event = next_event(&mut running.gateway), if open => Wake::Gateway(event),
+                Some(input) = received.recv(), if open => Wake::Input(input),
+                which = signals.next() => Wake::Signal(which),
                 Some(()) = lost.recv() => return Err(not_in_guild(&self.policy)),
-                () = tokio::time::sleep(sleep) => self.decide(running, Input::Tick),
+                () = tokio::time::sleep(sleep) => Wake::Input(Input::Tick),
+            };
+            // Clocks and brakes are read once for everything that this wake decides.
+            let at = self.moment();
+            match wake {
+                Wake::Disk(done) => self.written(running, &at, done)?,
+                Wake::Gateway(event) => self.heard_many(running, &at, event)?,
+                Wake::Input(input) => self.decide(running, &at, input),
+                Wake::Signal(which) => self.signalled(running, &at, which),
             }
             self.after_wake(running);
         }
@@ -173,17 +196,26 @@ impl Driver {
     }
 
     /// Lets the connector decide, and starts what may start.
-    fn decide(&mut self, running: &mut Running, input: Input) {
+    pub(super) fn decide(&mut self, running: &mut Running, at: &Moment, input: Input) {
         if let Input::Run(row, guildhall_connector::run::RunEvent::Ended(_)) = &input {
             running.runs.remove(row);
         }
-        let at = self.moment();
-        let step = self.connector.on(&at, input);
+        if let Input::Ordered(Order::Reload(policy, _)) = &input {
+            self.policy = Arc::clone(policy);
+        }
+        let reloaded = matches!(
+            input,
+            Input::Ordered(Order::Reload(..) | Order::ReloadRefused(_))
+        );
+        let step = self.connector.on(at, input);
         let now = self.outbound.push(step);
         for command in now {
             self.carry_out(running, command);
         }
         self.write_next(running);
+        if reloaded {
+            self.reload_ended(running);
+        }
     }
 
     /// Gives the disk its next group, when it is free.
@@ -218,7 +250,7 @@ impl Driver {
     }
 
     /// The disk answered.
-    fn written(&mut self, running: &mut Running, done: Done) -> Result<(), Failure> {
+    fn written(&mut self, running: &mut Running, at: &Moment, done: Done) -> Result<(), Failure> {
         match done {
             Done::Broken(what) => {
                 return Err(Failure::failed(format!(
@@ -229,7 +261,7 @@ impl Driver {
                 ));
             }
             Done::Checkpoint => running.checkpoint = CheckpointStep::NotDue,
-            Done::Room(room) => self.room(running, room),
+            Done::Room(room) => self.room(running, at, room),
             Done::Spool => running.writes_open -= 1,
             Done::Group {
                 room,
@@ -239,7 +271,7 @@ impl Driver {
                 if wants_checkpoint && running.checkpoint == CheckpointStep::NotDue {
                     running.checkpoint = CheckpointStep::Due;
                 }
-                self.room(running, room);
+                self.room(running, at, room);
             }
         }
         if running.writes_open == 0 && running.checkpoint != CheckpointStep::Making {
@@ -252,7 +284,7 @@ impl Driver {
         Ok(())
     }
 
-    fn room(&mut self, running: &mut Running, room: journal::Room) {
+    fn room(&mut self, running: &mut Running, at: &Moment, room: journal::Room) {
         let room = match room {
             journal::Room::Enough => Room::Enough,
             journal::Room::NoRoom => Room::None,
@@ -265,63 +297,7 @@ impl Driver {
                 Room::None => tracing::error!("no room on the disk: nothing new is accepted"),
                 Room::Enough => tracing::info!("there is room on the disk again"),
             }
-            self.decide(running, Input::Journal(room));
-        }
-    }
-
-    fn heard(&mut self, running: &mut Running, event: Option<Event>) -> Result<(), Failure> {
-        let Some(Event { seq, news }) = event else {
-            running.gateway = None;
-            return Ok(());
-        };
-        self.log_news(&news);
-        if let News::Fatal(fatal) = news {
-            return Err(fatal_failure(fatal));
-        }
-        if let News::Ready(ready) = &news
-            && !ready.guilds.contains(&self.policy.guild.id)
-        {
-            self.look_for_guild(running);
-        }
-        if let News::GuildRemoved(guild) = news
-            && guild == self.policy.guild.id
-        {
-            return Err(not_in_guild(&self.policy));
-        }
-        for input in news::inputs(news, self.policy.guild.id, self.policy.bot) {
-            self.decide(running, input);
-        }
-        running.newest = seq.or(running.newest);
-        Ok(())
-    }
-
-    /// The session names no such server: Discord is asked before that is believed.
-    fn look_for_guild(&self, running: &Running) {
-        let (rest, guild, lost) = (
-            self.rest.clone(),
-            self.policy.guild.id,
-            running.lost.clone(),
-        );
-        tokio::spawn(async move {
-            if let Outcome::Refused(no) = rest.guild(guild).await
-                && GUILD_UNSEEN.contains(&no.code)
-                && lost.send(()).is_err()
-            {
-                tracing::debug!("the answer came after the end");
-            }
-        });
-    }
-
-    fn log_news(&mut self, news: &News) {
-        if let News::Ready(_) = news {
-            tracing::info!("connected: a fresh session");
-        } else if let News::Resumed = news {
-            tracing::info!("connected: the session goes on");
-        } else if let News::Down(down) = news {
-            self.keep.error(format!("link down: {:?}", down.why));
-            tracing::warn!(why = ?down.why, retry_ms = down.retry_in.as_millis(), "link down");
-        } else if let News::Unreadable { event, .. } = news {
-            tracing::warn!(event, "an event could not be read");
+            self.decide(running, at, Input::Journal(room));
         }
     }
 
@@ -351,22 +327,37 @@ impl Driver {
         }
     }
 
-    fn signalled(&mut self, running: &mut Running, which: Signalled) {
+    fn signalled(&mut self, running: &mut Running, at: &Moment, which: Signalled) {
         match which {
             Signalled::End => {
                 tracing::info!("draining: what runs is finished, nothing more is started");
-                self.decide(running, Input::Ordered(Order::Drain));
+                self.decide(running, at, Input::Ordered(Order::Drain));
             }
-            Signalled::Reload => {
-                let (home, rest) = (self.home.clone(), self.rest.clone());
-                let (policy, inputs) = (Arc::clone(&self.policy), running.inputs.clone());
-                tokio::spawn(async move {
-                    send(
-                        &inputs,
-                        Input::Ordered(reload::order(&home, &policy, &rest).await),
-                    );
-                });
-            }
+            Signalled::Reload => match running.reload {
+                ReloadStep::Idle => self.reload(running),
+                // The file is read once more when this one has ended: never two at a time, so that
+                // an older reading cannot come after a newer one.
+                ReloadStep::Reading | ReloadStep::ReadingThenAgain => {
+                    running.reload = ReloadStep::ReadingThenAgain;
+                }
+            },
+        }
+    }
+
+    fn reload(&mut self, running: &mut Running) {
+        running.reload = ReloadStep::Reading;
+        let (home, rest) = (self.home.clone(), self.rest.clone());
+        let (policy, inputs) = (Arc::clone(&self.policy), running.inputs.clone());
+        tokio::spawn(async move {
+            let order = reload::order(&home, &policy, &rest).await;
+            send(&inputs, Input::Ordered(order));
+        });
+    }
+
+    fn reload_ended(&mut self, running: &mut Running) {
+        match std::mem::replace(&mut running.reload, ReloadStep::Idle) {
+            ReloadStep::ReadingThenAgain => self.reload(running),
+            ReloadStep::Idle | ReloadStep::Reading => {}
         }
     }
 

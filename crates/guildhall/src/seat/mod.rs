@@ -6,6 +6,7 @@
 mod driver; // start here: wait, decide, carry out
 mod effects;
 mod ending;
+mod heard;
 mod keep;
 mod news;
 mod receipts;
