@@ -2,8 +2,12 @@
 //!
 //! In: what was typed. Out: a command with its arguments. Never: a look at the disk.
 
+mod operate; // what an operator does once
+
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
+
+pub(crate) use operate::{InstallArgs, PlaceArgs, ServiceAction, ServiceArgs, UnitArgs};
 
 /// An AI seat in a Discord server, under the operator's rules.
 #[derive(Debug, Parser)]
@@ -87,6 +91,11 @@ pub(crate) enum Command {
     Deliveries(DeliveriesArgs),
     /// List open rows
     Rows(BindingArgs),
+    /// Have systemd serve a binding: print, write or remove the unit, or show its state
+    Service(ServiceArgs),
+    /// Print the manual page, for `man -l -`
+    #[command(hide = true)]
+    Man,
     /// Print shell completions
     Completions {
         /// The shell

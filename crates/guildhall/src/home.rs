@@ -52,6 +52,11 @@ impl Home {
         &self.root
     }
 
+    /// Whether one binding's file was named outside of the data root.
+    pub(crate) fn has_config(&self) -> bool {
+        self.config.is_some()
+    }
+
     /// The binding's file.
     pub(crate) fn binding_file(&self, name: &str) -> PathBuf {
         self.config
