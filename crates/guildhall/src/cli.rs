@@ -185,6 +185,15 @@ pub(crate) struct SimArgs {
     /// What all ids and tokens are made from
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
+    /// The server, its people and its numbers, as JSON [default: the demo's server]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) scenario: Option<PathBuf>,
+    /// No rate limits and no pause between logins, for tests that are in a hurry
+    #[arg(long)]
+    pub(crate) lenient: bool,
+    /// Let the clock stand at this moment until it is moved, in milliseconds since 1970
+    #[arg(long, value_name = "MS")]
+    pub(crate) clock: Option<u64>,
 }
 
 #[derive(Debug, Args)]

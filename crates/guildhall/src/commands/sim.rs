@@ -5,7 +5,7 @@ use crate::{
     cli::SimArgs,
     exit::{Failure, chain},
 };
-use guildhall_sim::{Scenario, SimConfig, start};
+use guildhall_sim::{ClockStart, Rules, Scenario, SimConfig, start};
 use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -15,7 +15,8 @@ pub(super) fn run(args: &SimArgs, output: Output) -> Result<(), Failure> {
         .build()
         .map_err(|error| Failure::failed(format!("cannot start the runtime: {error}")))?;
     runtime.block_on(async {
-        let mut config = SimConfig::new(Scenario::demo());
+        let mut config = SimConfig::new(scenario(args)?);
+        config.clock = args.clock.map_or(ClockStart::System, ClockStart::FixedMs);
         config.port = args.port;
         config.seed = args.seed;
         let sim = start(config)
@@ -43,6 +44,25 @@ pub(super) fn run(args: &SimArgs, output: Output) -> Result<(), Failure> {
         sim.stop().await;
         Ok(())
     })
+}
+
+/// The file's server, or the demo's.
+fn scenario(args: &SimArgs) -> Result<Scenario, Failure> {
+    let mut scenario = match &args.scenario {
+        None => Scenario::demo(),
+        Some(path) => {
+            let fail = |error: &dyn std::fmt::Display| {
+                Failure::invalid(format!("the scenario {}: {error}", path.display()))
+                    .hint("docs/sim.md describes what stands in one")
+            };
+            let text = std::fs::read(path).map_err(|error| fail(&error))?;
+            serde_json::from_slice(&text).map_err(|error| fail(&error))?
+        }
+    };
+    if args.lenient {
+        scenario.rules = Rules::lenient();
+    }
+    Ok(scenario)
 }
 
 /// Waits for SIGINT or SIGTERM.
