@@ -78,3 +78,18 @@ pub(super) async fn ended() -> Result<(), Failure> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use guildhall_sim::{Scenario, SimConfig, start};
+
+    #[tokio::test]
+    async fn the_example_of_a_scenario_is_a_server_that_starts() {
+        let text = include_str!("../../../../examples/scenario.small.json");
+        let scenario: Scenario = serde_json::from_str(text).expect("a scenario");
+        let sim = start(SimConfig::new(scenario)).await.expect("a server");
+        let names: Vec<_> = sim.users().into_iter().map(|user| user.name).collect();
+        assert_eq!(names, ["Mia", "Tom"]);
+        sim.stop().await;
+    }
+}
