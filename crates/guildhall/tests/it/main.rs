@@ -1,0 +1,17 @@
+//! The real program against the simulator, with everything going wrong.
+//!
+//! In: processes that are killed, disks that fill up, networks that lie. Out: what people saw, and
+//! what stands in the files. Never: a process left behind, an address that is not loopback.
+
+#![expect(clippy::panic, reason = "a test that cannot go on says why")]
+
+mod kills; // start here: killed at every step
+
+mod ask;
+mod hall;
+mod http;
+mod journal;
+mod pool;
+mod seat;
+mod verdict;
+mod waiting;

@@ -1,0 +1,45 @@
+//! A chore with the real program against the simulator: the kill table.
+//!
+//! In: how often. Out: what the integration tests of the program print, and their exit
+//! code. Never: a case of its own; the tests hold them all.
+
+use crate::{
+    checkout::{Checkout, cargo},
+    step::shown,
+    trouble::{Outcome, Trouble},
+};
+use std::process::{Command, ExitCode};
+
+/// Options of the kill table.
+#[derive(clap::Args)]
+pub(crate) struct KillsArgs {
+    /// How often the program dies at each step.
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    times: u32,
+}
+
+/// Kills the program at every durable and network step and prints what became of the messages.
+///
+/// # Errors
+/// When cargo cannot be started.
+pub(crate) fn kills(args: &KillsArgs) -> Outcome<ExitCode> {
+    run("kills::", "GUILDHALL_KILLS_TIMES", args.times)
+}
+
+fn run(tests: &str, variable: &str, value: u32) -> Outcome<ExitCode> {
+    let checkout = Checkout::find()?;
+    let mut command = Command::new(cargo());
+    command
+        .args(["test", "--quiet", "--package", "guildhall", "--test", "it"])
+        .args(["--", tests, "--nocapture"])
+        .env(variable, value.to_string())
+        .current_dir(&checkout.root);
+    let status = command
+        .status()
+        .map_err(|error| Trouble::because(format!("cannot start {}", shown(&command)), error))?;
+    Ok(if status.success() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}
