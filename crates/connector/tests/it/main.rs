@@ -6,4 +6,5 @@
 
 mod flow;
 mod found;
+mod reports;
 mod world;
