@@ -6,6 +6,8 @@
 #![expect(clippy::panic, reason = "a test that cannot go on says why")]
 
 mod kills; // start here: killed at every step
+mod link; // the gateway breaks
+mod network; // posts are lost, late and refused
 
 mod ask;
 mod hall;
@@ -13,5 +15,6 @@ mod http;
 mod journal;
 mod pool;
 mod seat;
+mod stage;
 mod verdict;
 mod waiting;

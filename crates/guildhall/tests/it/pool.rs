@@ -3,6 +3,7 @@
 //! In: cases. Out: their results, in order. Never: more at once than asked for.
 
 use std::{
+    panic::catch_unwind,
     sync::{
         Mutex,
         atomic::{AtomicUsize, Ordering},
@@ -39,4 +40,20 @@ pub(crate) fn each<Case: Sync, Found: Send>(
     let mut found = found.into_inner().expect("no case panics with the lock");
     found.sort_by_key(|(index, _)| *index);
     found.into_iter().map(|(_, result)| result).collect()
+}
+
+/// Plays named cases side by side.
+///
+/// # Panics
+/// With the words of every case that failed.
+pub(crate) fn all_hold(cases: &[(&str, Box<dyn Fn() + Sync>)], at_once: usize) {
+    let failed = each(cases, at_once, |(name, case)| {
+        let played = catch_unwind(std::panic::AssertUnwindSafe(case));
+        let cause = played.err()?;
+        let words = cause.downcast_ref::<String>().cloned();
+        let words = words.or_else(|| Some((*cause.downcast_ref::<&str>()?).to_owned()));
+        Some(format!("{name}: {}", words.unwrap_or_default()))
+    });
+    let failed: Vec<_> = failed.into_iter().flatten().collect();
+    assert!(failed.is_empty(), "{}", failed.join("\n\n"));
 }

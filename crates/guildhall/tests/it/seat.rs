@@ -89,6 +89,12 @@ impl Seat {
         Journal(self.path("data/discord").join(NAME))
     }
 
+    /// The spool of its sessions.
+    pub(crate) fn spool(&self) -> PathBuf {
+        let sessions = self.path("data/sessions").join(format!("discord-{NAME}"));
+        sessions.join("spool.jsonl")
+    }
+
     /// A command on this data root.
     pub(crate) fn command(&self, words: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_guildhall"));

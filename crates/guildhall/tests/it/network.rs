@@ -1,0 +1,122 @@
+//! Faults of Discord's REST side: lost, late, refused and limited posts.
+//!
+//! In: faults of the simulator, and a middleman that breaks what the simulator cannot. Out: each
+//! message answered once, whether the seat lives through the trouble or dies in it. Never: a post
+//! that is repeated under another nonce.
+
+mod middleman; // between the seat and Discord
+
+use crate::{ask::Mix, hall::Hall, pool::all_hold, stage::Stage};
+use middleman::{Middleman, Trick};
+use serde_json::{Value, json};
+
+/// Cases at once: nearly all of their time is waiting.
+const AT_ONCE: usize = 6;
+
+fn on_post(fault: Value) -> Value {
+    let mut fault = fault;
+    for (key, value) in [("on", "request"), ("method", "POST"), ("path", "/messages")] {
+        fault[key] = json!(value);
+    }
+    fault
+}
+
+/// Faults and how often each strikes.
+fn troubles() -> Vec<(&'static str, Vec<Value>)> {
+    let status = |status: u16| on_post(json!({"kind": "status", "status": status, "times": 2}));
+    let limit = |scope: &str| {
+        on_post(json!({"kind": "rate_limit", "scope": scope, "retry_after_ms": 400, "times": 2}))
+    };
+    vec![
+        (
+            "lost answers",
+            vec![on_post(json!({"kind": "lose_response", "times": 3}))],
+        ),
+        (
+            "lost requests",
+            vec![on_post(json!({"kind": "lose_request", "times": 3}))],
+        ),
+        ("429 of the route", vec![limit("user")]),
+        ("429 of the channel", vec![limit("shared")]),
+        ("429 of everything", vec![limit("global")]),
+        (
+            "429 without a time",
+            vec![on_post(json!({"kind": "status", "status": 429}))],
+        ),
+        ("500", vec![status(500)]),
+        (
+            "502 as a page",
+            vec![on_post(
+                json!({"kind": "status", "status": 502, "html": "<p>no</p>"}),
+            )],
+        ),
+        ("503, then 504", vec![status(503), status(504)]),
+        (
+            "a body in two halves",
+            vec![on_post(json!({"kind": "slow_body", "ms": 700, "times": 2}))],
+        ),
+        (
+            "a lost answer, then 503",
+            vec![
+                on_post(json!({"kind": "lose_response"})),
+                on_post(json!({"kind": "status", "status": 503, "skip": 1})),
+            ],
+        ),
+    ]
+}
+
+#[test]
+fn whatever_becomes_of_a_post_each_message_is_answered_once() {
+    let mut cases: Vec<(&str, Box<dyn Fn() + Sync>)> = Vec::new();
+    for (name, faults) in troubles() {
+        let crashing = faults.clone();
+        cases.push((name, Box::new(move || live_through(&faults))));
+        cases.push((name, Box::new(move || die_in(&crashing))));
+    }
+    for (name, trick) in [
+        (
+            "a post that is done and answered with 502",
+            Trick::DoneAnswered(502),
+        ),
+        ("a connection that is dropped in the middle", Trick::Dropped),
+    ] {
+        cases.push((name, Box::new(move || behind_a_middleman(trick))));
+    }
+    let stalled = || behind_a_middleman(Trick::Stalled);
+    cases.push((
+        "a socket that takes a post and never answers",
+        Box::new(stalled),
+    ));
+    all_hold(&cases, AT_ONCE);
+}
+
+fn live_through(faults: &[Value]) {
+    let mut stage = Stage::open();
+    faults.iter().for_each(|fault| stage.hall.arm(fault));
+    let said = stage.say(Mix::TwoRoutes);
+    stage.answered(&said);
+    stage.struck();
+}
+
+fn die_in(faults: &[Value]) {
+    let mut stage = Stage::open();
+    faults.iter().for_each(|fault| stage.hall.arm(fault));
+    let said = stage.say(Mix::TwoRoutes);
+    stage.struck();
+    stage.crash();
+    stage.accounted(&said);
+}
+
+/// The middleman plays its trick on the first two posts after the greeting.
+fn behind_a_middleman(trick: Trick) {
+    let hall = Hall::open();
+    let middleman = Middleman::before(&hall);
+    let changes = json!({"discord": {"apiUrl": middleman.origin()}});
+    let mut stage = Stage::of(hall, &changes);
+    middleman.play(trick, 2);
+    let said = stage.say(Mix::TwoRoutes);
+    stage.answered(&said);
+    assert_eq!(middleman.left(), 0, "the trick was played");
+    drop(stage);
+    drop(middleman);
+}
