@@ -6,7 +6,7 @@
 use crate::{
     durable::Durable,
     input::{Input, Learned, Order, Room},
-    live::{Active, CatchUp, Live, Phase, SendStep},
+    live::{Active, CatchUp, GuildDue, Live, Phase, SendStep},
     moment::{Brake, Moment, Mono},
     record::{DropLine, Record, ReloadRecord},
     step::{Command, Step, Tell},
@@ -177,7 +177,8 @@ impl Connector {
     #[must_use]
     pub fn is_undecided(&self) -> bool {
         let reads = !matches!(self.live.catch_up, CatchUp::Idle);
-        reads || self.live.room == Room::None || !self.live.strays.is_empty()
+        let due = self.live.guild == GuildDue::Yes;
+        reads || due || self.live.room == Room::None || !self.live.strays.is_empty()
     }
 
     /// When the connector wants to be woken, if nothing happens before.

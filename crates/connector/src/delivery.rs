@@ -436,7 +436,7 @@ impl Connector {
             Next::Wait(until) => sending.step = SendStep::Waiting(until),
             Next::Look => {
                 sending.step = SendStep::Reading;
-                let (channel, after) = (delivery.place, delivery.reply_to);
+                let (channel, after) = (delivery.place, delivery.asked_by());
                 let since_ms = delivery.since.0;
                 out.now(Command::LookUp(LookUp::ReadBack {
                     nonce,

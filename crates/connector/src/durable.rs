@@ -147,6 +147,18 @@ pub enum DeliveryState {
     },
 }
 
+impl Delivery {
+    /// The message that it comes after, by Discord's own clock: the one it replies to, or for a later
+    /// part of a reply the one that the reply is to.
+    #[must_use]
+    pub fn asked_by(&self) -> Option<MessageId> {
+        self.reply_to.or(match self.owner {
+            Owner::Row(row) => row.message(),
+            Owner::Notice(_) => None,
+        })
+    }
+}
+
 impl DeliveryState {
     /// Whether nothing more will happen to it.
     #[must_use]

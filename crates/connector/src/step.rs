@@ -143,7 +143,7 @@ pub enum LookUp {
         nonce: Nonce,
         /// Its channel.
         channel: ChannelId,
-        /// The message that it replies to.
+        /// The message that it answers.
         after: Option<MessageId>,
         /// When it was intended, in milliseconds since the Unix epoch.
         since_ms: i64,

@@ -87,6 +87,54 @@ fn nothing_is_decided_for_good_while_something_is_being_read_or_there_is_no_room
 }
 
 #[test]
+fn nothing_is_decided_for_good_before_the_threads_of_a_fresh_session_are_known() {
+    let (mut world, _) = reading();
+    let _ = world.on(Input::Link(Link::Ready));
+    let _ = world.pass(20_000);
+    for place in [GENERAL, HELP, GENERAL, HELP] {
+        let _ = world.on(page(place, &[]));
+    }
+    assert!(
+        world.connector.is_undecided(),
+        "a late guild may still come"
+    );
+    let _ = world.on(Input::Link(Link::Guild(Vec::new())));
+    for place in [GENERAL, HELP] {
+        let _ = world.on(page(place, &[]));
+    }
+    assert!(!world.connector.is_undecided());
+}
+
+#[test]
+fn a_later_part_is_read_back_from_the_message_that_was_asked_and_not_by_the_clock() {
+    let mut world = World::serving(policy());
+    let _ = world.say(1000, "hello");
+    let long = format!("{}\n\n{}", "a".repeat(1500), "b".repeat(1500));
+    let [first] = posts(&world.answer(1000, &long))
+        .try_into()
+        .expect("one post");
+    let there = Receipt::Posted {
+        message: message(5000),
+        channel: first.channel,
+    };
+    let [second] = posts(&world.on(Input::Sent(first.nonce, there)))
+        .try_into()
+        .expect("one post");
+    world.at.wall = guildhall_connector::moment::Wall(world.at.wall.0 + 300_000);
+    let unknown = Receipt::Unknown(UnknownWhy::NoAnswer);
+    let _ = world.on(Input::Sent(second.nonce, unknown));
+    let after: Vec<_> = world
+        .pass(20_000)
+        .iter()
+        .filter_map(|command| match command {
+            Command::LookUp(LookUp::ReadBack { after, .. }) => Some(*after),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(after, [Some(message(1000))]);
+}
+
+#[test]
 fn an_answer_from_before_a_gap_does_not_end_the_reading_of_the_gap() {
     let (mut world, id) = reading();
     let _ = world.on(Input::Link(Link::Ready));
