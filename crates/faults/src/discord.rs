@@ -9,7 +9,7 @@ use crate::{
     settings::{BOT, ELSEWHERE, GUILD, Speaker, channel, guild, message, user},
 };
 use guildhall_authority::{
-    event::{Author, AuthorKind, Mentioned, MessageText, Said, SaidKind},
+    event::{Author, AuthorKind, Enclosed, Mentioned, MessageText, Said, SaidKind},
     place::Whereabouts,
 };
 use guildhall_binding::ids::{ChannelId, DISCORD_EPOCH_MS};
@@ -64,16 +64,25 @@ impl Message {
             },
             kind: match self.shape {
                 Shape::Pin => SaidKind::Other(6),
-                Shape::Plain | Shape::Mention | Shape::Oversize | Shape::Elsewhere => {
-                    SaidKind::Plain
-                }
+                Shape::Plain
+                | Shape::Mention
+                | Shape::Paste
+                | Shape::Oversize
+                | Shape::Elsewhere => SaidKind::Plain,
             },
             text: MessageText::new(self.text()),
             mentions_bot: match self.shape {
                 Shape::Mention => Mentioned::Yes,
-                Shape::Plain | Shape::Oversize | Shape::Pin | Shape::Elsewhere => Mentioned::No,
+                Shape::Plain | Shape::Paste | Shape::Oversize | Shape::Pin | Shape::Elsewhere => {
+                    Mentioned::No
+                }
             },
-            enclosed: Vec::new(),
+            enclosed: match self.shape {
+                Shape::Paste => vec![file(self.id)],
+                Shape::Plain | Shape::Mention | Shape::Oversize | Shape::Pin | Shape::Elsewhere => {
+                    Vec::new()
+                }
+            },
             replies_to: self.replies_to.map(message),
         }
     }
@@ -281,6 +290,15 @@ impl Discord {
         }
     }
 
+    /// What the text file of a message says.
+    pub(crate) fn paste(&self, id: u64) -> Found<MessageText> {
+        if self.stands(id) {
+            Found::Here(MessageText::new(paste_of(id)))
+        } else {
+            Found::Nothing
+        }
+    }
+
     /// One page of what was said in a place after an id, oldest first.
     pub(crate) fn history(&self, place: u64, after: u64) -> Found<HistoryPage> {
         if self.access(place) == Access::NoHistory {
@@ -308,8 +326,8 @@ impl Discord {
                 own: Vec::new(),
             };
         }
-        // A minute before the intent, since the seat's clock may be ahead of Discord's.
-        let floor = u64::try_from(since_ms).unwrap_or(0).saturating_sub(60_000);
+        // Five seconds before the intent, since the seat's clock may be ahead of Discord's.
+        let floor = u64::try_from(since_ms).unwrap_or(0).saturating_sub(5_000);
         let floor = floor.saturating_sub(DISCORD_EPOCH_MS) << 22;
         let after = after.unwrap_or(floor);
         let own = self
@@ -357,6 +375,21 @@ fn text_of(id: u64, version: usize, shape: Shape) -> String {
     let head = format!("{PERSON_MARK} {id} version {version}.");
     match shape {
         Shape::Oversize => format!("{head} {}", "long ".repeat(100)),
-        Shape::Plain | Shape::Mention | Shape::Pin | Shape::Elsewhere => head,
+        Shape::Plain | Shape::Mention | Shape::Paste | Shape::Pin | Shape::Elsewhere => head,
     }
+}
+
+fn file(id: u64) -> Enclosed {
+    Enclosed::Attachment {
+        name: MessageText::new("message.txt"),
+        media: Some(MessageText::new("text/plain; charset=utf-8")),
+        bytes: 4_000,
+        url: Some(format!("https://cdn.example/{id}/message.txt")),
+        text: None,
+    }
+}
+
+/// What the text file of a message says.
+pub(crate) fn paste_of(id: u64) -> String {
+    format!("{PERSON_MARK} pasted {id}")
 }

@@ -119,6 +119,8 @@ pub enum Shape {
     Mention,
     /// Longer than the binding takes.
     Oversize,
+    /// A few words with a text file, as clients send a long paste.
+    Paste,
     /// A message that is no talk.
     Pin,
     /// Of another server.

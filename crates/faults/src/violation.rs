@@ -66,6 +66,8 @@ invariants! {
     BeforeServed = Outward "nothing from before a channel was served",
     /// One turn record for each claimed row.
     TurnRecord = Outward "one turn record for each claimed row",
+    /// A message of the seat's own is not taken for that of another process.
+    Twin = Outward "no twin is seen where there is none",
     /// Intents and claims are durable before their effects.
     WriteOrder = Inward "durable before its effect",
     /// The fold of the records is the state.

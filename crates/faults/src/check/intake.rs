@@ -69,7 +69,7 @@ impl Evidence<'_, '_> {
     fn standing(&self, message: &Message, variants: &[Variant]) -> Standing {
         let parent = self.machine.discord.parent(message.channel);
         let talk = match message.shape {
-            Shape::Plain | Shape::Oversize => !asks_for_mention(parent),
+            Shape::Plain | Shape::Paste | Shape::Oversize => !asks_for_mention(parent),
             Shape::Mention => true,
             Shape::Pin | Shape::Elsewhere => false,
         };
@@ -197,11 +197,11 @@ impl Evidence<'_, '_> {
         let fed = self.ledger.fed.get(&message.id);
         let told = fed.is_some_and(|fed| fed.iter().any(|(to, _)| *to == last));
         let readable = !self.ledger.unread.contains(&message.channel);
-        // Without catch-up, what there was no room for stays unread.
+        // Without catch-up, or without the right to read, what there was no room for stays unread.
         let no_room = self.ledger.dropped.iter().any(|dropped| {
             dropped.message == RowId::Message(created) && dropped.why == DropReason::NoRoom
         });
-        let told = told && (caught_up || !no_room);
+        let told = told && (!no_room || (caught_up && readable));
         message.deleted_ms.is_none() && (told || (after && caught_up && readable))
     }
 

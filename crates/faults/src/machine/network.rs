@@ -304,7 +304,10 @@ impl Machine<'_> {
             LookUp::Whereabouts(id) => {
                 Learned::Whereabouts(id, Found::Here(self.discord.whereabouts(id)))
             }
-            LookUp::Paste { row, .. } => Learned::Paste(row, Found::Nothing),
+            LookUp::Paste { row, .. } => {
+                let id = row.message().map_or(0, |id| id.get());
+                Learned::Paste(row, self.discord.paste(id))
+            }
             LookUp::Text { row, message, .. } => {
                 Learned::Text(row, self.discord.text(message.get()))
             }

@@ -20,7 +20,7 @@ use guildhall_connector::{
     input::{Input, Order, Room, Start, Verdict},
     outbound::{Group, Outbound},
     record::Record,
-    step::{Command, Exit, Post, StartRun, Step},
+    step::{Command, Exit, Post, StartRun, Step, Tell},
     turn::ReadReceipt,
 };
 use std::{
@@ -252,6 +252,9 @@ impl Machine<'_> {
                 self.fire_in(ms, Fire::Connect(id));
             }
             Command::Exit(exit) => self.exit(&exit),
+            Command::Tell(Tell::Twin(message)) if self.is_whole() && !self.clock_jumps() => {
+                self.blame(Invariant::Twin, format!("{message} is taken for a twin's"));
+            }
             Command::Type(_) | Command::Tell(_) => {}
         }
     }

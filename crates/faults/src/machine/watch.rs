@@ -4,7 +4,9 @@
 //! and violations that can be seen at once. Never: anything that changes the run.
 
 use super::Machine;
-use crate::{ledger::By, settings::may_speak, violation::Invariant};
+use crate::{
+    discord::paste_of, ledger::By, plan::Shape, settings::may_speak, violation::Invariant,
+};
 use guildhall_authority::event::Said;
 use guildhall_binding::ids::MessageId;
 use guildhall_connector::{
@@ -88,6 +90,10 @@ impl Machine<'_> {
             if let Record::Rows(RowRecord::Claimed { row, .. }) = record {
                 self.judge_claim(*row, at);
             }
+            let queued = matches!(record, Record::Rows(RowRecord::Queued { .. }));
+            if queued && at.brakes.estop == Brake::On {
+                self.blame(Invariant::Brake, "a row is queued under ESTOP".to_owned());
+            }
             if let (Record::Rows(row), Some(process)) = (record, &mut self.process) {
                 process.rows.apply(row);
             }
@@ -161,6 +167,12 @@ impl Machine<'_> {
             .flatten()
             .skip(told)
             .any(|text| asked.contains(text.as_str()));
+        let said = self.discord.messages.get(&id.get());
+        let pasted = said.is_some_and(|said| said.shape == Shape::Paste);
+        if pasted && !asked.contains(&paste_of(id.get())) && !asked.contains("not read") {
+            let about = format!("row {row} runs without a word about its file");
+            self.blame(Invariant::Stale, about);
+        }
         if !current {
             let about = format!("row {row} runs with a text older than version {told}");
             self.blame(Invariant::Stale, about);

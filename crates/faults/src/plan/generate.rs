@@ -146,7 +146,8 @@ fn sequel(chance: &mut Prng, action: Action) -> Option<Action> {
 fn listed_talk(chance: &mut Prng) -> Action {
     let who = chance.one(&[Speaker::Ana, Speaker::Ana, Speaker::Bea]);
     let place = chance.one(&[Spot::General, Spot::General, Spot::Help, Spot::Thread(0)]);
-    Action::Say(who, place, Shape::Plain)
+    let shape = chance.weighted(&[(9, Shape::Plain), (1, Shape::Paste)]);
+    Action::Say(who, place, shape)
 }
 
 fn people(chance: &mut Prng, _: &Knobs) -> Action {
@@ -202,6 +203,7 @@ fn shape(chance: &mut Prng) -> Shape {
         Shape::Plain,
         Shape::Plain,
         Shape::Mention,
+        Shape::Paste,
         Shape::Oversize,
         Shape::Pin,
         Shape::Elsewhere,
