@@ -7,7 +7,8 @@ failed. Never: a test that is left out because something is missing.
 import sys
 import unittest
 
-from e2e import commands, crashes, drops, lengths, native, refusals, replies, secrets, seat
+from e2e import commands, crashes, drops, lengths, native
+from e2e import refusals, regressions, replies, secrets, seat
 
 # Test names are sentences: these are the words that they begin with.
 FIRST_WORDS = ("a_", "an_", "another_", "each_", "every_", "kills_", "no_", "nothing_", "odd_", "the_")
@@ -27,7 +28,7 @@ def main() -> int:
     loader = Sentences()
     words = [w for flag, w in zip(sys.argv, sys.argv[1:]) if flag == "-k"]
     loader.testNamePatterns = [f"*{word}*" for word in words] or None
-    modules = [replies, drops, lengths, secrets, refusals, commands, crashes, native]
+    modules = [replies, drops, lengths, secrets, refusals, commands, crashes, native, regressions]
     suite = unittest.TestSuite(loader.loadTestsFromModule(module) for module in modules)
     result = unittest.TextTestRunner(stream=sys.stdout, verbosity=2).run(suite)
     return 0 if result.wasSuccessful() and result.testsRun > 0 else 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import tempfile
 import unittest
@@ -10,6 +11,14 @@ from pathlib import Path
 from .fake import GENERAL, Fake
 from .seat import Seat
 from .waiting import until
+
+
+def parsed(text: bytes) -> dict | None:
+    """A JSON object, or nothing while it is being written."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
 
 
 class Case(unittest.TestCase):
@@ -61,6 +70,11 @@ class Case(unittest.TestCase):
         self.fake.wait_reply(later, channel)
         self.assertEqual(len(self.fake.replies(message, channel)), 1, "replies")
         return reply
+
+    def record(self, seat: Seat, message: str) -> dict:
+        """The turn record, once it is whole."""
+        until(seat.turn(message).exists, "the turn record")
+        return until(lambda: parsed(seat.turn(message).read_bytes()), "a whole record")
 
     def dropped(self, seat: Seat, message: str, reason: str) -> None:
         """One line that says why, and not a trace anywhere else."""

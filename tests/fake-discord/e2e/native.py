@@ -31,11 +31,6 @@ class ModelCase(Case):
         plain = {"kind": "native", "baseUrl": self.model.base_url, "model": "tiny"}
         return self.seat(engine={**plain, **(engine or {})}, **changes)
 
-    def record(self, seat, message: str) -> dict:
-        """The turn record, once it is there."""
-        until(seat.turn(message).exists, "the turn record")
-        return json.loads(seat.turn(message).read_text())
-
     def told(self, message: str) -> str:
         return self.fake.wait_reply(message)["content"]
 

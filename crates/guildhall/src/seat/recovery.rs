@@ -15,11 +15,13 @@ use std::{
 
 /// What the journal of a binding is made of.
 pub(crate) const SPEC: JournalSpec = {
+    // Without a commit log the files are merged by group, and within a group in this order. A row
+    // takes its deliveries with it when it is settled, so the outbox comes before the rows.
     let mut spec = JournalSpec::new(&[
         "inbox",
         "admissions",
-        "rows",
         "outbox",
+        "rows",
         "drops",
         "notices",
         "reloads",

@@ -66,7 +66,7 @@ pub(crate) fn run(home: &Home, plan: &Plan) -> Result<(), Failure> {
     let folder = home.folder(name);
     let brakes = home.brakes(name);
     if plan.supervision == Supervision::Supervised {
-        lock::recover(&folder, &brakes).map_err(|error| lock_failure(&error, name))?;
+        lock::recover(&folder, &brakes).map_err(|error| recover_failure(&error, name))?;
     }
     let lock = RunLock::claim(&folder, &brakes, &Owner::current())
         .map_err(|error| claim_failure(&error, name))?;
@@ -281,20 +281,42 @@ pub(crate) fn claim_failure(error: &ClaimError, name: &str) -> Failure {
         ClaimError::Braked(brake) => braked(brake),
         ClaimError::Held(state) => {
             let failure = Failure::braked(format!("the binding {name} is held"));
-            match lock::verdict(lock::Action::Claim, state) {
-                Verdict::UnlockFirst => failure
-                    .hint(format!("its owner is gone: `guildhall unlock {name}` clears it, or start with --supervised")),
-                Verdict::OwnerRuns => failure.hint(format!("it runs already: `guildhall stop {name}` ends it")),
-                Verdict::InDoubt => failure.hint("a process has its id, and it cannot be known whether it is the owner"),
-                Verdict::PersonMustLook | Verdict::Go | Verdict::NothingThere => {
-                    failure.hint("look at the folder run.lock before anything else")
-                }
-            }
+            hinted(failure, lock::verdict(lock::Action::Claim, state), name)
         }
         ClaimError::Busy => Failure::braked("another start or clean-up of this binding is at work"),
         ClaimError::Private(error) => {
             private_failure(ExitReason::Failed, "cannot take the lock", error)
         }
+    }
+}
+
+/// What to do about a lock that is in the way.
+fn hinted(failure: Failure, verdict: Verdict, name: &str) -> Failure {
+    match verdict {
+        Verdict::UnlockFirst => failure.hint(format!(
+            "its owner is gone: `guildhall unlock {name}` clears it, or start with --supervised"
+        )),
+        Verdict::OwnerRuns => {
+            failure.hint(format!("it runs already: `guildhall stop {name}` ends it"))
+        }
+        Verdict::InDoubt => {
+            failure.hint("a process has its id, and it cannot be known whether it is the owner")
+        }
+        Verdict::PersonMustLook | Verdict::Go | Verdict::NothingThere => {
+            failure.hint("look at the folder run.lock and its owner.json before anything else")
+        }
+    }
+}
+
+/// A lock that a supervised start must leave alone.
+fn recover_failure(error: &LockError, name: &str) -> Failure {
+    let failure = lock_failure(error, name);
+    match error {
+        LockError::Refused { verdict, .. } => hinted(failure, *verdict, name),
+        LockError::Braked(_)
+        | LockError::ForeignEntry(_)
+        | LockError::Busy
+        | LockError::Private(_) => failure,
     }
 }
 
