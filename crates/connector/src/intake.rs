@@ -30,6 +30,8 @@ use std::time::Duration;
 const STRAYS_MAX_COUNT: usize = 1024;
 /// Known threads; beyond it the smallest ids are forgotten and looked up again when they speak.
 const WHEREABOUTS_MAX_COUNT: usize = 16_384;
+/// Places whose newest message is remembered beside the durable cursors.
+const PLACES_MAX_COUNT: usize = 4_096;
 /// Notices on their way; beyond it people are not told, and only the drop line is left.
 const NOTICES_MAX_COUNT: usize = 256;
 
@@ -69,6 +71,16 @@ impl Connector {
         if listed || self.facts.whereabouts.contains_key(&said.channel) {
             let cursor = self.live.cursors.entry(said.channel).or_insert(said.id);
             *cursor = (*cursor).max(said.id);
+        }
+        if self.live.cursors.len() > PLACES_MAX_COUNT {
+            // Listed channels stay; of threads the one that was silent longest goes, and is read
+            // back by its age alone should it speak again.
+            let threads = self.live.cursors.iter();
+            let threads = threads.filter(|(id, _)| !self.policy.channels.contains_key(id));
+            let oldest = threads
+                .min_by_key(|(_, newest)| **newest)
+                .map(|(id, _)| *id);
+            oldest.map(|id| self.live.cursors.remove(&id));
         }
     }
 

@@ -69,7 +69,7 @@ lines! {
         "The operator has stopped me for now. Messages sent meanwhile will not be answered.";
     /// No room on the disk.
     NoRoom = "no-room",
-        "I have no room to work right now. I will look at what was sent meanwhile when there is room again.";
+        "I have no room to work right now. What is sent meanwhile may wait, or go unanswered if it takes too long.";
     /// The engine could not be started.
     EngineUnavailable = "engine-unavailable",
         "I could not start on this: my engine is not available. Asking again in a while is worth a try.";

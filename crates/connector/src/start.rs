@@ -121,6 +121,8 @@ impl Connector {
                 }
             }
             Link::Guild(threads) => {
+                // The guild names every thread that is active: the others are not read any more.
+                self.live.threads.clear();
                 for thread in threads {
                     self.live.threads.insert(thread.id, thread.newest);
                     let at = guildhall_authority::place::Whereabouts::ThreadOf(thread.parent);
