@@ -7,7 +7,7 @@ mod operate; // what an operator does once
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 
-pub(crate) use operate::{InstallArgs, PlaceArgs, ServiceAction, ServiceArgs, UnitArgs};
+pub(crate) use operate::{InstallArgs, PlaceArgs, RowsArgs, ServiceAction, ServiceArgs, UnitArgs};
 
 /// An AI seat in a Discord server, under the operator's rules.
 #[derive(Debug, Parser)]
@@ -89,8 +89,11 @@ pub(crate) enum Command {
         after_help = "Examples:\n  guildhall deliveries workshop\n  guildhall deliveries workshop NONCE --there 1203491293471234567\n  guildhall deliveries workshop NONCE --not-there"
     )]
     Deliveries(DeliveriesArgs),
-    /// List open rows
-    Rows(BindingArgs),
+    /// List open rows, withdraw one that waits, or end the run of one
+    #[command(
+        after_help = "Examples:\n  guildhall rows workshop\n  guildhall rows workshop 1203491293471234567 --cancel\n  guildhall rows workshop 1203491293471234567 --abort"
+    )]
+    Rows(RowsArgs),
     /// Have systemd serve a binding: print, write or remove the unit, or show its state
     Service(ServiceArgs),
     /// Print the manual page, for `man -l -`

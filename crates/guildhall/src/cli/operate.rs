@@ -54,3 +54,17 @@ pub(crate) struct PlaceArgs {
     #[arg(long)]
     pub(crate) no_reload: bool,
 }
+
+#[derive(Debug, Args)]
+pub(crate) struct RowsArgs {
+    /// The binding's name
+    pub(crate) binding: String,
+    /// The row: the id of the message that it came from
+    pub(crate) row: Option<String>,
+    /// Withdraw it; it must not have begun
+    #[arg(long, requires = "row", conflicts_with = "abort")]
+    pub(crate) cancel: bool,
+    /// End its run
+    #[arg(long, requires = "row")]
+    pub(crate) abort: bool,
+}

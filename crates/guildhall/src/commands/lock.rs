@@ -42,7 +42,7 @@ pub(super) fn stop(home: &Home, name: &str, output: Output) -> Result<(), Failur
 
 pub(super) fn unlock(home: &Home, name: &str, output: Output) -> Result<(), Failure> {
     let folder = folder(home, name)?;
-    let cleared = lock::unlock(&folder).map_err(|error| refused(&error, name))?;
+    let cleared = lock::unlock(&folder).map_err(|error| seat::lock_failure(&error, name))?;
     let stop = home.brakes(name).stop;
     match (output, cleared) {
         (Output::Json, cleared) => print(json!({"cleared": cleared == Cleared::Lock})),
@@ -59,8 +59,8 @@ pub(super) fn unlock(home: &Home, name: &str, output: Output) -> Result<(), Fail
 
 pub(super) fn recover(home: &Home, name: &str, output: Output) -> Result<(), Failure> {
     let folder = folder(home, name)?;
-    let cleared =
-        lock::recover(&folder, &home.brakes(name)).map_err(|error| refused(&error, name))?;
+    let cleared = lock::recover(&folder, &home.brakes(name))
+        .map_err(|error| seat::lock_failure(&error, name))?;
     match (output, cleared) {
         (Output::Json, cleared) => print(json!({"cleared": cleared == Cleared::Lock})),
         (Output::Text, Cleared::NothingThere) => print("there is no lock: the way is clear"),
@@ -71,19 +71,4 @@ pub(super) fn recover(home: &Home, name: &str, output: Output) -> Result<(), Fai
 
 fn folder(home: &Home, name: &str) -> Result<std::path::PathBuf, Failure> {
     home.checked_folder(name)
-}
-
-fn refused(error: &LockError, name: &str) -> Failure {
-    let failure = seat::lock_failure(error, name);
-    match error {
-        LockError::Refused { verdict, .. } => match verdict {
-            Verdict::OwnerRuns => failure.hint(format!("it runs: `guildhall stop {name}` ends it")),
-            Verdict::InDoubt => {
-                failure.hint("a process has its id, and it cannot be known whether it is the owner; once it has ended, try again")
-            }
-            Verdict::PersonMustLook => failure.hint("look at the folder run.lock and its owner.json before anything else"),
-            Verdict::Go | Verdict::NothingThere | Verdict::UnlockFirst => failure,
-        },
-        LockError::Braked(_) | LockError::ForeignEntry(_) | LockError::Busy | LockError::Private(_) => failure,
-    }
 }

@@ -12,6 +12,8 @@ mod reload;
 mod service;
 
 mod deliveries;
+mod rows;
+mod socket; // asking a running seat
 mod status;
 mod why;
 
@@ -42,7 +44,7 @@ pub(crate) fn run(cli: Cli) -> Result<(), Failure> {
         Command::Status(args) => status::run(&home()?, args.binding.as_deref(), output),
         Command::Why(args) => why::run(&home()?, &args, output),
         Command::Deliveries(args) => deliveries::run(&home()?, &args, output),
-        Command::Rows(args) => deliveries::rows(&home()?, &args.binding, output),
+        Command::Rows(args) => rows::run(&home()?, &args, output),
         Command::Service(args) => service::run(&home()?, &args.action, output),
         Command::Man => completions::man(),
         Command::Completions { shell } => completions::run(shell),

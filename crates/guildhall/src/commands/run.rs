@@ -4,7 +4,10 @@ use crate::{
     cli::RunArgs,
     exit::Failure,
     home::Home,
-    seat::{self, Plan, Supervision},
+    seat::{
+        self, Notifier, Plan, SOCKET_VARIABLE, Supervision, WATCHDOG_PID_VARIABLE,
+        WATCHDOG_VARIABLE,
+    },
 };
 use rustix::process::{Signal, getppid, set_parent_process_death_signal};
 use std::{path::PathBuf, time::Duration};
@@ -13,7 +16,7 @@ pub(super) fn run(home: &Home, args: &RunArgs) -> Result<(), Failure> {
     if args.end_with_parent {
         end_with_parent()?;
     }
-    seat::run(home, &plan(args)?)
+    seat::run(home, plan(args)?)
 }
 
 /// Has the system tell us when our parent ends, however it ends: a seat of the demo must not outlive
@@ -41,7 +44,21 @@ pub(super) fn plan(args: &RunArgs) -> Result<Plan, Failure> {
             Supervision::None
         },
         practice_delay: Duration::from_millis(args.practice_delay),
+        notifier: notifier(),
     })
+}
+
+/// The way to the supervisor, from what it put into the environment.
+fn notifier() -> Notifier {
+    let socket = std::env::var_os(SOCKET_VARIABLE);
+    let watchdog = std::env::var(WATCHDOG_VARIABLE).ok();
+    let pid = std::env::var(WATCHDOG_PID_VARIABLE).ok();
+    Notifier::of(
+        socket.as_deref(),
+        watchdog.as_deref(),
+        pid.as_deref(),
+        std::process::id(),
+    )
 }
 
 pub(super) fn repo(args: &RunArgs) -> Result<PathBuf, Failure> {

@@ -5,11 +5,14 @@
 //! of `after` before its group is durable, a wait on one thing that holds up another.
 
 use super::{
-    effects::send,
+    control::{Asked, Control},
     ending::{fatal_failure, not_in_guild, unresolved},
+    health::Looked,
     keep::Keep,
-    reload,
+    orders::Owed,
+    reload::{self, Reloads},
     signals::{Signalled, Signals},
+    watch::Watch,
     writer::{Done, Job, SpoolJob},
 };
 use crate::{clock::Clocks, exit::Failure, home::Home};
@@ -58,6 +61,8 @@ pub(super) struct Driver {
     pub(super) answers: UnboundedReceiver<Done>,
     pub(super) session: SessionState,
     pub(super) keep: Keep,
+    pub(super) watch: Watch,
+    pub(super) control: Option<Control>,
 }
 
 /// What changes while it runs.
@@ -73,7 +78,9 @@ pub(super) struct Running {
     /// The newest event that was given to the connector and not yet told as committed.
     pub(super) newest: Option<Seq>,
     pub(super) exit: Option<Exit>,
-    reload: ReloadStep,
+    pub(super) reloads: Reloads,
+    /// Answers to other commands that wait for the disk.
+    pub(super) owed: Vec<Owed>,
     /// Tells that the bot is not in the server.
     pub(super) lost: UnboundedSender<()>,
 }
@@ -84,14 +91,8 @@ enum Wake {
     Gateway(Option<Event>),
     Input(Input),
     Signal(Signalled),
-}
-
-/// Whether the binding is being read again.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum ReloadStep {
-    Idle,
-    Reading,
-    ReadingThenAgain,
+    Asked(Asked),
+    Looked(Looked),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -106,7 +107,7 @@ pub(super) enum CheckpointStep {
 
 impl Driver {
     /// Runs until the connector says to end, or Discord or the disk make it impossible to go on.
-    pub(super) async fn run(mut self, start: Start) -> Result<(), Failure> {
+    pub(super) async fn run(mut self, start: Start, signals: &mut Signals) -> Result<(), Failure> {
         let (inputs, mut received) = unbounded_channel();
         let (lost, mut not_found) = unbounded_channel();
         let mut running = Running {
@@ -119,14 +120,14 @@ impl Driver {
             probe_at: None,
             newest: None,
             exit: None,
-            reload: ReloadStep::Idle,
+            reloads: Reloads::default(),
+            owed: Vec::new(),
             lost,
         };
-        let mut signals = Signals::listen()?;
         let at = self.moment();
         self.decide(&mut running, &at, Input::Started(start));
         let ended = self
-            .serve(&mut running, &mut received, &mut not_found, &mut signals)
+            .serve(&mut running, &mut received, &mut not_found, signals)
             .await;
         self.leave(running, ended).await
     }
@@ -150,6 +151,8 @@ impl Driver {
                 event = next_event(&mut running.gateway), if open => Wake::Gateway(event),
                 Some(input) = received.recv(), if open => Wake::Input(input),
                 which = signals.next() => Wake::Signal(which),
+                asked = Control::next(&mut self.control) => Wake::Asked(asked),
+                looked = self.watch.look() => Wake::Looked(looked),
                 Some(()) = lost.recv() => return Err(not_in_guild(&self.policy)),
                 () = tokio::time::sleep(sleep) => Wake::Input(Input::Tick),
             };
@@ -160,6 +163,8 @@ impl Driver {
                 Wake::Gateway(event) => self.heard_many(running, &at, event)?,
                 Wake::Input(input) => self.decide(running, &at, input),
                 Wake::Signal(which) => self.signalled(running, &at, which),
+                Wake::Asked(asked) => self.asked(running, &at, asked),
+                Wake::Looked(looked) => self.looked(&at, looked),
             }
             self.after_wake(running);
         }
@@ -167,7 +172,12 @@ impl Driver {
 
     fn sleep(&self, running: &Running) -> Duration {
         let now = self.clocks.mono();
-        let times = [self.connector.deadline(), self.keep.due(), running.probe_at];
+        let times = [
+            self.connector.deadline(),
+            self.keep.due(),
+            running.probe_at,
+            Some(self.watch.due()),
+        ];
         let next = times.into_iter().flatten().min();
         let wait = next.map_or(SLEEP_MAX, |at| {
             Duration::from_millis(at.0.saturating_sub(now.0))
@@ -175,7 +185,7 @@ impl Driver {
         wait.min(SLEEP_MAX)
     }
 
-    fn moment(&self) -> Moment {
+    pub(super) fn moment(&self) -> Moment {
         if let Some(heard) = self.rest.server_time() {
             let ago = i64::try_from(heard.heard.elapsed().as_millis()).unwrap_or(0);
             self.clocks.heard(heard.unix_ms, ago);
@@ -203,18 +213,15 @@ impl Driver {
         if let Input::Ordered(Order::Reload(policy, _)) = &input {
             self.policy = Arc::clone(policy);
         }
-        let reloaded = matches!(
-            input,
-            Input::Ordered(Order::Reload(..) | Order::ReloadRefused(_))
-        );
+        let reloaded = reload::outcome(&input);
         let step = self.connector.on(at, input);
         let now = self.outbound.push(step);
         for command in now {
             self.carry_out(running, command);
         }
         self.write_next(running);
-        if reloaded {
-            self.reload_ended(running);
+        if let Some(outcome) = reloaded {
+            self.reload_ended(running, &outcome);
         }
     }
 
@@ -316,58 +323,58 @@ impl Driver {
         if let Some(session) = session {
             self.session = session.borrow().clone();
         }
+        self.watch(running, now);
+        self.pay(running);
         if self.keep.is_due(now) {
-            let link = running.gateway.as_ref().map(|(handle, _)| handle.link());
             let at = self.moment();
-            let status = self.connector.status(&at);
-            let cursors = idle.then(|| self.connector.cursors());
-            for (path, bytes) in self.keep.files(&at, &status, link, &self.session, cursors) {
-                self.job(Job::Replace(path, bytes));
-            }
+            self.keep_files(running, &at);
         }
+    }
+
+    /// Has the files written that are replaced.
+    fn keep_files(&mut self, running: &Running, at: &Moment) {
+        let idle = self.outbound.is_idle();
+        let cursors = idle.then(|| self.connector.cursors());
+        let shown = self.shown(running, at);
+        let session = SessionState {
+            // A session that tells nothing is not worth going on with.
+            session: (self.session.session.clone()).filter(|_| !self.watch.health.is_deaf()),
+            identifies: self.session.identifies,
+        };
+        for (path, bytes) in self.keep.files(at, &shown, &session, cursors) {
+            self.job(Job::Replace(path, bytes));
+        }
+    }
+
+    /// What `status` shows.
+    pub(super) fn shown(&mut self, running: &Running, at: &Moment) -> serde_json::Value {
+        let link = running.gateway.as_ref().map(|(handle, _)| handle.link());
+        let status = self.connector.status(at);
+        self.keep.shown(at, &status, link, &self.watch.health)
     }
 
     fn signalled(&mut self, running: &mut Running, at: &Moment, which: Signalled) {
         match which {
             Signalled::End => {
                 tracing::info!("draining: what runs is finished, nothing more is started");
+                self.watch.stopping();
                 self.decide(running, at, Input::Ordered(Order::Drain));
             }
-            Signalled::Reload => match running.reload {
-                ReloadStep::Idle => self.reload(running),
-                // The file is read once more when this one has ended: never two at a time, so that
-                // an older reading cannot come after a newer one.
-                ReloadStep::Reading | ReloadStep::ReadingThenAgain => {
-                    running.reload = ReloadStep::ReadingThenAgain;
-                }
-            },
-        }
-    }
-
-    fn reload(&mut self, running: &mut Running) {
-        running.reload = ReloadStep::Reading;
-        let (home, rest) = (self.home.clone(), self.rest.clone());
-        let (policy, inputs) = (Arc::clone(&self.policy), running.inputs.clone());
-        tokio::spawn(async move {
-            let order = reload::order(&home, &policy, &rest).await;
-            send(&inputs, Input::Ordered(order));
-        });
-    }
-
-    fn reload_ended(&mut self, running: &mut Running) {
-        match std::mem::replace(&mut running.reload, ReloadStep::Idle) {
-            ReloadStep::ReadingThenAgain => self.reload(running),
-            ReloadStep::Idle | ReloadStep::Reading => {}
+            Signalled::Reload => self.reload(running, None),
         }
     }
 
     /// Ends: the gateway closes, the disk gets everything, the exit says why.
     async fn leave(
         mut self,
-        running: Running,
+        mut running: Running,
         ended: Result<Exit, Failure>,
     ) -> Result<(), Failure> {
-        if let Some((handle, mut stream)) = running.gateway {
+        self.watch.stopping();
+        // Nobody may ask any more; who waits is told so.
+        self.control = None;
+        running.owed.clear();
+        if let Some((handle, mut stream)) = running.gateway.take() {
             let for_good = read_brake(&self.brakes.stop) != journal::Brake::Absent;
             handle.leave(if for_good {
                 Leave::ForGood
@@ -381,16 +388,11 @@ impl Driver {
             self.session = handle.session().borrow().clone();
         }
         let at = self.moment();
-        let idle = self.outbound.is_idle();
-        let cursors = idle.then(|| self.connector.cursors());
         if let Err(failure) = &ended {
             self.keep.error(failure.what.clone());
         }
-        let status = self.connector.status(&at);
-        for (path, bytes) in self.keep.files(&at, &status, None, &self.session, cursors) {
-            self.job(Job::Replace(path, bytes));
-        }
-        if idle {
+        self.keep_files(&running, &at);
+        if self.outbound.is_idle() {
             let checkpoint = Box::new(self.connector.durable().checkpoint());
             self.job(Job::Checkpoint(at.wall, checkpoint));
         }

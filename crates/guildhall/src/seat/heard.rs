@@ -67,6 +67,11 @@ impl Driver {
         {
             return Err(not_in_guild(&self.policy));
         }
+        if let News::Said { said, .. } = &news
+            && self.policy.channels.contains_key(&said.channel)
+        {
+            self.watch.health.heard(at.wall, said.channel, said.id);
+        }
         for input in news::inputs(news, self.policy.guild.id, self.policy.bot) {
             self.decide(running, at, input);
         }

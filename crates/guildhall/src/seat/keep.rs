@@ -3,6 +3,7 @@
 //! In: the connector's status, the link's, the session. Out: bytes for the journal's thread, at most
 //! once a second. Never: a cursor that is ahead of what is committed, a text of a message.
 
+use super::health::Health;
 use guildhall_binding::ids::{ChannelId, MessageId};
 use guildhall_connector::{
     moment::{Moment, Mono, Wall},
@@ -11,6 +12,7 @@ use guildhall_connector::{
 use guildhall_discord::gateway::{LinkStatus, SessionState};
 use guildhall_engine::EngineDescription;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use std::{
     path::{Path, PathBuf},
     time::Duration,
@@ -74,38 +76,49 @@ impl Keep {
         self.due.is_some_and(|due| due <= now)
     }
 
-    /// The files as they should be now.
-    pub(super) fn files(
+    /// What `status` shows of a seat.
+    pub(super) fn shown(
         &mut self,
         at: &Moment,
         status: &Status,
         link: Option<LinkStatus>,
-        session: &SessionState,
-        cursors: Option<Vec<(ChannelId, MessageId)>>,
-    ) -> Vec<(PathBuf, Vec<u8>)> {
-        self.due = None;
-        self.written = at.mono;
+        health: &Health,
+    ) -> Value {
         if let Some((when, _)) = &mut self.last
             && *when == Wall::default()
         {
             *when = at.wall;
         }
         let wall = |ms: u64| Wall(i64::try_from(ms).unwrap_or(0));
-        let shown = serde_json::json!({
+        json!({
             "v": 1,
             "at": at.wall,
             "started": self.started,
             "engine": self.engine,
             "connector": status,
-            "gateway": link.map(|link| serde_json::json!({
+            "degraded": health.told(),
+            "channels": health.events(),
+            "gateway": link.map(|link| json!({
                 "stage": format!("{:?}", link.stage).to_lowercase(),
                 "since": wall(link.since_ms),
                 "heard": link.heard_ms.map(wall),
                 "event": link.event_ms.map(wall),
                 "connects": link.connects_count,
             })),
-            "lastError": self.last.as_ref().map(|(at, what)| serde_json::json!({"at": at, "what": what})),
-        });
+            "lastError": self.last.as_ref().map(|(at, what)| json!({"at": at, "what": what})),
+        })
+    }
+
+    /// The files as they should be now.
+    pub(super) fn files(
+        &mut self,
+        at: &Moment,
+        shown: &Value,
+        session: &SessionState,
+        cursors: Option<Vec<(ChannelId, MessageId)>>,
+    ) -> Vec<(PathBuf, Vec<u8>)> {
+        self.due = None;
+        self.written = at.mono;
         let mut files = vec![(
             self.folder.join(STATUS_FILE),
             shown.to_string().into_bytes(),

@@ -3,12 +3,90 @@
 //! In: the file as it is now, the policy in force. Out: one order, applied or refused with reasons.
 //! Never: a policy that was not checked whole, a channel of another server.
 
+use super::{
+    driver::{Driver, Running},
+    effects::send,
+    orders::Owed,
+};
 use crate::home::Home;
 use guildhall_binding::{Change, Differences, Policy, change};
-use guildhall_connector::input::{Order, ReloadNote};
+use guildhall_connector::input::{Input, Order, ReloadNote};
 use guildhall_discord::{Rest, rest::Outcome};
+use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use std::sync::Arc;
+use tokio::sync::oneshot;
+
+/// Whether the binding is being read again, and who waits to hear of it. Never two readings at a
+/// time, so that an older one cannot come after a newer one.
+#[derive(Default)]
+pub(super) struct Reloads {
+    step: ReloadStep,
+    waiting: Vec<oneshot::Sender<Value>>,
+    /// Who asked while the file was being read: it may have changed since.
+    waiting_for_next: Vec<oneshot::Sender<Value>>,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum ReloadStep {
+    #[default]
+    Idle,
+    Reading,
+    ReadingThenAgain,
+}
+
+impl Driver {
+    /// Reads the binding, or has it read once more when a reading is under way.
+    pub(super) fn reload(&mut self, running: &mut Running, who: Option<oneshot::Sender<Value>>) {
+        let reloads = &mut running.reloads;
+        if reloads.step != ReloadStep::Idle {
+            reloads.step = ReloadStep::ReadingThenAgain;
+            reloads.waiting_for_next.extend(who);
+            return;
+        }
+        reloads.step = ReloadStep::Reading;
+        reloads.waiting.extend(who);
+        self.watch.reloading();
+        let (home, rest) = (self.home.clone(), self.rest.clone());
+        let (policy, inputs) = (Arc::clone(&self.policy), running.inputs.clone());
+        tokio::spawn(async move {
+            let order = order(&home, &policy, &rest).await;
+            send(&inputs, Input::Ordered(order));
+        });
+    }
+
+    /// A reading has ended: who waits hears of it once it is on disk.
+    pub(super) fn reload_ended(&mut self, running: &mut Running, outcome: &Value) {
+        let reloads = &mut running.reloads;
+        let told = reloads.waiting.drain(..);
+        running.owed.extend(told.map(|to| Owed {
+            answer: outcome.clone(),
+            to,
+        }));
+        let step = std::mem::take(&mut reloads.step);
+        reloads.waiting = std::mem::take(&mut reloads.waiting_for_next);
+        match step {
+            ReloadStep::ReadingThenAgain => self.reload(running, None),
+            ReloadStep::Idle | ReloadStep::Reading => self.watch.reloaded(),
+        }
+    }
+}
+
+/// What a client is told of a reading that ended, where this input is the end of one.
+pub(super) fn outcome(input: &Input) -> Option<Value> {
+    let Input::Ordered(order) = input else {
+        return None;
+    };
+    match order {
+        Order::Reload(_, note) => Some(
+            json!({"ok": true, "outcome": "applied", "file": note.file, "changes": note.lines}),
+        ),
+        Order::ReloadRefused(note) => {
+            Some(json!({"ok": true, "outcome": "refused", "file": note.file, "why": note.lines}))
+        }
+        Order::Drain | Order::Cancel(_) | Order::Abort(_) | Order::Settle(..) => None,
+    }
+}
 
 /// SHA-256 of a file's bytes, as records hold it.
 pub(crate) fn digest(bytes: &[u8]) -> String {
@@ -16,7 +94,7 @@ pub(crate) fn digest(bytes: &[u8]) -> String {
 }
 
 /// Reads the file and says what is to be done.
-pub(super) async fn order(home: &Home, old: &Arc<Policy>, rest: &Rest) -> Order {
+async fn order(home: &Home, old: &Arc<Policy>, rest: &Rest) -> Order {
     let (new, file) = match home.policy_and_bytes(old.name.as_str()) {
         Ok((policy, bytes)) => (policy, digest(&bytes)),
         Err(failure) => {

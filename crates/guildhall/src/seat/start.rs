@@ -4,9 +4,14 @@
 //! lock that is taken over, a start over a journal that does not fit together.
 
 use super::{
+    control::Control,
     driver::Driver,
     keep::{GATEWAY_FILE, Keep, Kept},
-    recovery, writer,
+    notify::Notifier,
+    recovery,
+    signals::Signals,
+    watch::Watch,
+    writer,
 };
 use crate::exit::ExitReason;
 use crate::{
@@ -16,11 +21,7 @@ use crate::{
 };
 use guildhall_binding::{ChannelMode, Policy};
 use guildhall_connector::{Connector, input::Start, outbound::Outbound};
-use guildhall_discord::{
-    ApiBase, Rest,
-    gateway::{Intents, SessionState},
-    rest::Outcome,
-};
+use guildhall_discord::{ApiBase, Rest, gateway::Intents, rest::Outcome};
 use guildhall_engine::{Engine, EngineParts, Secret, build};
 use guildhall_journal::{
     Spool, ensure_private_folder,
@@ -45,7 +46,7 @@ pub(crate) enum Supervision {
 }
 
 /// How to run.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Plan {
     /// The binding.
     pub(crate) binding: String,
@@ -55,22 +56,43 @@ pub(crate) struct Plan {
     pub(crate) supervision: Supervision,
     /// How long the practice engine pretends to think.
     pub(crate) practice_delay: Duration,
+    /// The way to the supervisor.
+    pub(crate) notifier: Notifier,
 }
 
 /// Runs a seat until it is told to end.
-pub(crate) fn run(home: &Home, plan: &Plan) -> Result<(), Failure> {
+pub(crate) fn run(home: &Home, plan: Plan) -> Result<(), Failure> {
     let name = plan.binding.as_str();
+    let brakes = home.brakes(name);
+    // A brake comes first: what else is wrong must not make a supervisor try again.
+    if let Some(brake) = brakes
+        .set()
+        .filter(|_| plan.supervision == Supervision::None)
+    {
+        return Err(braked(&brake));
+    }
     let policy = home.policy(name)?;
     let token = home::token(&policy)?;
     home.make_folders(name)?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .max_blocking_threads(4)
+        .build()
+        .map_err(|error| Failure::failed(format!("cannot start the runtime: {error}")))?;
+    // From here on a signal waits for the driver: once the lock names this process, others may
+    // signal it at any time.
+    let signals = {
+        let _within = runtime.enter();
+        Signals::listen()?
+    };
     let folder = home.folder(name);
-    let brakes = home.brakes(name);
     if plan.supervision == Supervision::Supervised {
         lock::recover(&folder, &brakes).map_err(|error| recover_failure(&error, name))?;
     }
     let lock = RunLock::claim(&folder, &brakes, &Owner::current())
         .map_err(|error| claim_failure(&error, name))?;
-    let ended = serve(home, plan, &policy, token);
+    let ended = runtime.block_on(serve(home, plan, &policy, token, signals));
+    runtime.shutdown_timeout(Duration::from_secs(1));
     match lock.release() {
         Ok(()) => ended,
         Err(error) => {
@@ -80,41 +102,51 @@ pub(crate) fn run(home: &Home, plan: &Plan) -> Result<(), Failure> {
     }
 }
 
-fn serve(
+async fn serve(
     home: &Home,
-    plan: &Plan,
+    plan: Plan,
     policy: &Arc<Policy>,
     token: guildhall_discord::Token,
+    signals: Signals,
 ) -> Result<(), Failure> {
     let base = ApiBase::of(policy.discord.api_url.as_deref())
         .map_err(|error| Failure::invalid(format!("discord.apiUrl: {error}")))?;
     let context = context(policy, &plan.repo)?;
-    let parts = engine_parts(home, policy, plan, context.clone())?;
+    let parts = engine_parts(home, policy, &plan, context.clone())?;
     let engine = build(&policy.engine, parts).map_err(|error| Failure::invalid(chain(&error)))?;
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .max_blocking_threads(4)
-        .build()
-        .map_err(|error| Failure::failed(format!("cannot start the runtime: {error}")))?;
-    let ended = runtime.block_on(async {
-        engine
-            .check()
-            .await
-            .map_err(|error| Failure::failed(format!("the engine cannot start: {error}")))?;
-        let rest = Rest::new(&base, token, policy.bot);
-        serve_on(home, policy, rest, engine, &context).await
-    });
-    runtime.shutdown_timeout(Duration::from_secs(1));
-    ended
+    engine
+        .check()
+        .await
+        .map_err(|error| Failure::failed(format!("the engine cannot start: {error}")))?;
+    let outside = Outside {
+        rest: Rest::new(&base, token, policy.bot),
+        engine,
+        signals,
+        notifier: plan.notifier,
+    };
+    serve_on(home, policy, outside, &context).await
+}
+
+/// What a seat is in touch with.
+struct Outside {
+    rest: Rest,
+    engine: Arc<dyn Engine>,
+    signals: Signals,
+    notifier: Notifier,
 }
 
 async fn serve_on(
     home: &Home,
     policy: &Arc<Policy>,
-    rest: Rest,
-    engine: Arc<dyn Engine>,
+    outside: Outside,
     context: &str,
 ) -> Result<(), Failure> {
+    let Outside {
+        rest,
+        engine,
+        mut signals,
+        notifier,
+    } = outside;
     let name = policy.name.as_str();
     let folder = home.folder(name);
     let clocks = Clocks::default();
@@ -157,20 +189,21 @@ async fn serve_on(
         jobs,
         spool_jobs,
         answers,
-        session: session(kept.session),
+        session: kept.session,
+        watch: Watch::new(notifier),
+        control: control(&folder),
     };
     tracing::info!(binding = name, "started");
-    let ended = driver.run(start).await;
-    for thread in [journal_thread, spool_thread] {
-        if thread.join().is_err() {
-            tracing::error!("a writer's thread ended in a panic");
-        }
-    }
+    let ended = driver.run(start, &mut signals).await;
+    writer::join([journal_thread, spool_thread]);
     ended
 }
 
-fn session(kept: SessionState) -> SessionState {
-    kept
+/// The way in for other commands; a seat serves without one where there can be none.
+fn control(folder: &Path) -> Option<Control> {
+    Control::open(folder)
+        .inspect_err(|error| tracing::error!(%error, "there is no control socket"))
+        .ok()
 }
 
 /// A seat that only listens to mentions works without the privileged intent; it is asked for where
@@ -332,9 +365,21 @@ pub(crate) fn braked(brake: &guildhall_journal::BrakeFound) -> Failure {
 pub(crate) fn lock_failure(error: &LockError, name: &str) -> Failure {
     match error {
         LockError::Braked(brake) => braked(brake),
-        LockError::Refused { .. }
-        | LockError::ForeignEntry(_)
-        | LockError::Busy
-        | LockError::Private(_) => Failure::braked(format!("the binding {name}: {}", chain(error))),
+        LockError::Refused { verdict, .. } => {
+            let failure = Failure::braked(format!("the binding {name}: run.lock is left alone"));
+            match verdict {
+                Verdict::OwnerRuns => failure.hint(format!("it runs: `guildhall stop {name}` ends it")),
+                Verdict::InDoubt => failure.hint("a process has its owner's id, and it cannot be known whether it is the owner; once it has ended, try again"),
+                Verdict::PersonMustLook => failure.hint("look at the folder run.lock and its owner.json: what stands there cannot be understood"),
+                Verdict::Go | Verdict::NothingThere | Verdict::UnlockFirst => failure,
+            }
+        }
+        LockError::ForeignEntry(entry) => Failure::braked(format!(
+            "the binding {name}: run.lock holds {entry:?}, which does not belong there"
+        ))
+        .hint("look at the folder run.lock before anything else"),
+        LockError::Busy | LockError::Private(_) => {
+            Failure::braked(format!("the binding {name}, run.lock: {}", chain(error)))
+        }
     }
 }

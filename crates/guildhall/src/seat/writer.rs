@@ -170,6 +170,15 @@ fn checkpointed(journal: &mut Journal, at: Wall, checkpoint: &Checkpoint) -> Don
     }
 }
 
+/// Waits until both threads have written what they were given.
+pub(crate) fn join(threads: [JoinHandle<()>; 2]) {
+    for thread in threads {
+        if thread.join().is_err() {
+            tracing::error!("a writer's thread ended in a panic");
+        }
+    }
+}
+
 /// Something for the spool.
 pub(crate) enum SpoolJob {
     /// Parts that must be durable.

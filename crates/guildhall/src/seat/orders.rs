@@ -1,0 +1,157 @@
+//! What other commands ask of a running seat.
+//!
+//! In: requests from the control socket. Out: answers; orders to the connector. Never: "done" for
+//! an order whose records are not on disk.
+
+use super::{
+    control::{Asked, LIST_MAX_COUNT, Request, no},
+    driver::{Driver, Running},
+};
+use guildhall_connector::{
+    durable::{Delivery, DeliveryState, Row, RowState},
+    ids::{Nonce, RowId},
+    input::{Input, Order, Verdict},
+    moment::Moment,
+};
+use serde_json::{Value, json};
+use tokio::sync::oneshot;
+
+/// An answer that waits for the disk.
+pub(super) struct Owed {
+    pub(super) answer: Value,
+    pub(super) to: oneshot::Sender<Value>,
+}
+
+impl Driver {
+    /// Answers a request, or carries it out and answers once that is durable.
+    pub(super) fn asked(&mut self, running: &mut Running, at: &Moment, asked: Asked) {
+        let Asked { request, answer } = asked;
+        let said = match request {
+            Request::Status {} => json!({"ok": true, "status": self.shown(running, at)}),
+            Request::Rows {} => list(
+                "rows",
+                self.connector
+                    .durable()
+                    .open_rows()
+                    .map(|(id, row)| row_shown(id, row)),
+            ),
+            Request::Deliveries {} => {
+                let open = self.connector.durable().open_deliveries();
+                list(
+                    "deliveries",
+                    open.map(|(nonce, it)| delivery_shown(nonce, it)),
+                )
+            }
+            Request::Reload {} => return self.reload(running, Some(answer)),
+            Request::Settle { nonce, there } => {
+                let verdict = there.map_or(Verdict::NotThere, Verdict::There);
+                let order = Order::Settle(nonce, verdict);
+                let was_open = self.is_open_delivery(nonce);
+                self.decide(running, at, Input::Ordered(order));
+                match (was_open, self.is_open_delivery(nonce)) {
+                    (false, _) => no("not-open", "that is not an open delivery"),
+                    (true, true) => no("under-way", "the seat is still working on that delivery"),
+                    (true, false) => json!({"ok": true}),
+                }
+            }
+            Request::Cancel { row } => self.cancel(running, at, row),
+            Request::Abort { row } => self.abort(running, at, row),
+        };
+        running.owed.push(Owed {
+            answer: said,
+            to: answer,
+        });
+        self.pay(running);
+    }
+
+    /// Gives the answers that waited for the disk, when nothing does any more.
+    pub(super) fn pay(&mut self, running: &mut Running) {
+        if running.owed.is_empty() || !self.outbound.is_idle() {
+            return;
+        }
+        for owed in running.owed.drain(..) {
+            if owed.to.send(owed.answer).is_err() {
+                tracing::debug!("a control client did not wait for its answer");
+            }
+        }
+    }
+
+    fn is_open_delivery(&self, nonce: Nonce) -> bool {
+        let mut open = self.connector.durable().open_deliveries();
+        open.any(|(known, _)| known == nonce)
+    }
+
+    fn state_of(&self, row: RowId) -> Option<RowState> {
+        let mut open = self.connector.durable().open_rows();
+        open.find(|(known, _)| *known == row)
+            .map(|(_, found)| found.state.clone())
+    }
+
+    fn cancel(&mut self, running: &mut Running, at: &Moment, row: RowId) -> Value {
+        match self.state_of(row) {
+            None => no("not-open", "that is not an open row"),
+            Some(RowState::Queued) => {
+                self.decide(running, at, Input::Ordered(Order::Cancel(row)));
+                json!({"ok": true, "row": row, "how": "cancelled"})
+            }
+            Some(_) => no(
+                "claimed",
+                "its turn has begun: it can be aborted, not cancelled",
+            ),
+        }
+    }
+
+    fn abort(&mut self, running: &mut Running, at: &Moment, row: RowId) -> Value {
+        if !running.runs.contains_key(&row) {
+            return no("not-running", "no engine runs for that row");
+        }
+        self.decide(running, at, Input::Ordered(Order::Abort(row)));
+        json!({"ok": true, "row": row, "how": "aborting"})
+    }
+}
+
+/// A list with a bound; what is beyond it is counted.
+fn list(name: &str, entries: impl Iterator<Item = Value>) -> Value {
+    let mut shown: Vec<Value> = Vec::new();
+    let mut more = 0_usize;
+    for entry in entries {
+        if shown.len() < LIST_MAX_COUNT {
+            shown.push(entry);
+        } else {
+            more += 1;
+        }
+    }
+    json!({"ok": true, name: shown, "more": more})
+}
+
+/// A row as `rows` shows it.
+pub(crate) fn row_shown(id: RowId, row: &Row) -> Value {
+    json!({
+        "row": id,
+        "route": row.route,
+        "descriptor": row.descriptor,
+        "who": row.who,
+        "place": row.place,
+        "state": row.state.word(),
+    })
+}
+
+/// A delivery as `deliveries` shows it.
+pub(crate) fn delivery_shown(nonce: Nonce, delivery: &Delivery) -> Value {
+    let state = if delivery.state == DeliveryState::Unknown {
+        "unknown"
+    } else {
+        "intended"
+    };
+    json!({
+        "nonce": nonce,
+        "owner": delivery.owner.to_string(),
+        "purpose": delivery.purpose.word(),
+        "part": delivery.part,
+        "of": delivery.of,
+        "place": delivery.place,
+        "since": delivery.since,
+        "state": state,
+        "replyTo": delivery.reply_to,
+    })
+}
