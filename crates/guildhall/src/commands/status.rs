@@ -1,9 +1,13 @@
 //! `guildhall status`: is it running, what is in flight, what is wrong.
 //!
-//! In: status.json, the lock, the brakes. Out: a few lines or one JSON object for each binding.
-//! Never: a question to the process; it works when the seat is down.
+//! In: the lock, the brakes, the seat itself where it answers, else what it wrote last. Out: a few
+//! lines or one JSON object for each binding. Never: a change; a seat that is down, or does not
+//! answer, is no failure.
 
-use super::{Output, print};
+use super::{
+    Output, print,
+    socket::{Answer, ask},
+};
 use crate::{
     exit::Failure,
     home::Home,
@@ -15,6 +19,7 @@ use guildhall_journal::{
     read_brake, read_replaced,
 };
 use serde_json::{Value, json};
+use std::path::Path;
 
 pub(super) fn run(home: &Home, name: Option<&str>, output: Output) -> Result<(), Failure> {
     let names = match name {
@@ -64,7 +69,7 @@ pub(super) fn look(home: &Home, name: &str) -> Value {
         Ok(LockState::Unparsable(_) | LockState::NotAFolder | LockState::Unreadable(_))
         | Err(_) => ("unknown", None),
     };
-    let kept = read_replaced::<Value>(&folder.join(STATUS_FILE)).unwrap_or(Value::Null);
+    let (answers, last) = last_words(&folder, running);
     let open = if running == "yes" {
         None
     } else {
@@ -83,8 +88,23 @@ pub(super) fn look(home: &Home, name: &str) -> Value {
         "stop": brake(&brakes.stop),
         "estop": brake(&brakes.estop),
         "unresolvedDeliveries": unresolved,
-        "last": kept,
+        "answers": answers,
+        "last": last,
     })
+}
+
+/// What the seat says now, else what it wrote last; and whether one that runs has answered.
+fn last_words(folder: &Path, running: &str) -> (Value, Value) {
+    let kept = || read_replaced::<Value>(&folder.join(STATUS_FILE)).unwrap_or(Value::Null);
+    if running != "yes" {
+        return (Value::Null, kept());
+    }
+    match ask(folder, &json!({"do": "status"})) {
+        Answer::Said(mut said) if said["ok"] == true => (json!(true), said["status"].take()),
+        Answer::Said(_) | Answer::Silent(_) => (json!(false), kept()),
+        // It has taken the lock and does not serve yet.
+        Answer::Nobody => (Value::Null, kept()),
+    }
 }
 
 fn tell(name: &str, found: &Value) {
@@ -101,6 +121,9 @@ fn tell(name: &str, found: &Value) {
         (None, _) => "unknown".to_owned(),
     };
     print(format!("{name}: {running}"));
+    if found["answers"] == false {
+        print("  it does not answer; what follows is what it wrote last");
+    }
     for (brake, words) in [("stop", "STOP"), ("estop", "ESTOP")] {
         if !found[brake].is_null() {
             let why = found[brake]["why"].as_str().unwrap_or("no reason given");
@@ -116,6 +139,18 @@ fn tell(name: &str, found: &Value) {
 fn tell_last(found: &Value, last: &Value) {
     let connector = &last["connector"];
     let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
+    let wrong = last["degraded"].as_array().map_or(&[][..], Vec::as_slice);
+    let word = match found["running"].as_str() {
+        Some("yes") => "degraded since",
+        Some(_) | None => "was degraded from",
+    };
+    for condition in wrong {
+        print(format!(
+            "  {word} {}: {}",
+            text(&condition["since"]),
+            text(&condition["words"])
+        ));
+    }
     let engine = &last["engine"];
     let model = engine["model"]
         .as_str()
@@ -142,6 +177,12 @@ fn tell_last(found: &Value, last: &Value) {
         if !empty {
             print(format!("  {words}: {}", connector[key]));
         }
+    }
+    for (channel, event) in last["channels"].as_object().into_iter().flatten() {
+        print(format!(
+            "  last message in channel {channel}: {}",
+            text(&event["at"])
+        ));
     }
     if let Some(open) = found["unresolvedDeliveries"]
         .as_array()
