@@ -11,6 +11,7 @@ use super::{
 use guildhall_connector::{
     input::{Input, Learned},
     record::Record,
+    run::RunEvent,
     step::{Command, LookUp, StartRun, Tell},
 };
 use guildhall_discord::gateway::{Clock, EventStream, GatewayConfig, Handle, Now};
@@ -42,6 +43,7 @@ impl Driver {
                 tokio::spawn(async move {
                     failpoint("discord.before-eyes");
                     let receipt = receipts::eyes(&rest, channel, message).await;
+                    failpoint("discord.after-eyes");
                     send(&inputs, Input::Eyes(row, receipt));
                 });
             }
@@ -73,7 +75,10 @@ impl Driver {
                     tracing::error!("the spool's thread has ended");
                 }
             }
-            Command::Connect => running.gateway = Some(self.connect()),
+            Command::Connect => {
+                failpoint("discord.before-connect");
+                running.gateway = Some(self.connect());
+            }
             Command::Exit(exit) => running.exit = Some(exit),
             Command::Tell(tell) => self.tell(tell),
         }
@@ -84,6 +89,7 @@ impl Driver {
         let (guild, bot) = (self.policy.guild.id, self.policy.bot);
         tracing::debug!("look-up");
         tokio::spawn(async move {
+            failpoint("discord.before-look-up");
             let learned = match look_up {
                 LookUp::Whereabouts(channel) => {
                     let found = receipts::whereabouts(&rest, guild, channel).await;
@@ -117,6 +123,7 @@ impl Driver {
                     Learned::ReadBack(nonce, receipts::read_back(&rest, sought).await)
                 }
             };
+            failpoint("discord.after-look-up");
             send(&inputs, Input::Learned(learned));
         });
     }
@@ -130,7 +137,12 @@ impl Driver {
         tracing::info!(%turn, %route, bytes = prompt.text.as_str().len(), "turn started");
         failpoint("engine.before-run");
         let inputs = running.inputs.clone();
-        let report = Box::new(move |event| send(&inputs, Input::Run(turn, event)));
+        let report = Box::new(move |event| {
+            if matches!(event, RunEvent::Ended(_)) {
+                failpoint("engine.after-run");
+            }
+            send(&inputs, Input::Run(turn, event));
+        });
         let request = RunRequest {
             turn: turn.to_string(),
             route: route.to_string(),

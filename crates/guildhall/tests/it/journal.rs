@@ -4,7 +4,10 @@
 //! mistake in it cannot hide here.
 
 use serde_json::Value;
-use std::{fs, path::PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 /// A binding's folder.
 #[derive(Clone, Debug)]
@@ -30,14 +33,15 @@ impl Journal {
         lines
     }
 
-    /// Whether every one of these rows is settled.
+    /// Whether every one of these rows is settled, its turn's record included.
     pub(crate) fn has_settled(&self, rows: &[u64]) -> bool {
         let lines = self.lines("rows");
         rows.iter().all(|row| {
-            let row = row.to_string();
-            lines
-                .iter()
-                .any(|line| line["k"] == "settled" && line["row"] == *row)
+            let id = row.to_string();
+            let mut settled = lines.iter().filter(|line| line["k"] == "settled");
+            let settled = settled.find(|line| line["row"] == *id);
+            // A row that was cancelled before its claim had no turn.
+            settled.is_some_and(|line| line["how"] == "cancelled" || self.turn(*row).is_some())
         })
     }
 
@@ -46,4 +50,20 @@ impl Journal {
         let bytes = fs::read(self.0.join("turns").join(format!("{row}.json"))).ok()?;
         serde_json::from_slice(&bytes).ok()
     }
+
+    /// The commit log's files.
+    pub(crate) fn segments(&self) -> Vec<PathBuf> {
+        let mut files = files_of(&self.0.join("commits"));
+        files.retain(|path| path.extension().is_some_and(|end| end == "jsonl"));
+        files
+    }
+}
+
+/// The files of a folder, in order of their names.
+pub(crate) fn files_of(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).expect("a folder");
+    let paths = entries.map(|entry| entry.expect("an entry").path());
+    let mut files: Vec<_> = paths.filter(|path| path.is_file()).collect();
+    files.sort();
+    files
 }

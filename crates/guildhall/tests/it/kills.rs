@@ -89,12 +89,9 @@ fn try_once(hall: &Hall, seat: &mut Seat, point: Point, nth: u64) -> Run {
     // Half of the next runs begin after a clean end, the others after a crash.
     if nth.is_multiple_of(2) {
         seat.kill();
-    } else {
-        seat.connected();
-        if seat.terminate() != Ended::Exit(0) {
-            let words = seat.last_words();
-            verdict.faults.push(format!("no clean end: {words}"));
-        }
+    } else if seat.terminate() != Ended::Exit(0) {
+        let words = seat.last_words();
+        verdict.faults.push(format!("no clean end: {words}"));
     }
     let context = format!("{armed} {mix:?} run {nth}");
     Run {
@@ -207,7 +204,8 @@ fn crash_at_work(hall: &Hall, seat: &mut Seat, say: impl Fn(&Hall) -> Vec<Said>)
 }
 
 /// What the program itself says about a seat that has nothing to do.
-fn judge_views(seat: &Seat, verdict: &mut Verdict) {
+fn judge_views(seat: &mut Seat, verdict: &mut Verdict) {
+    seat.connected();
     let (deliveries, rows) = (seat.ask(&["deliveries", NAME]), seat.ask(&["rows", NAME]));
     if !deliveries.is_empty() || !rows.is_empty() {
         verdict

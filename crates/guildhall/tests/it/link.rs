@@ -6,7 +6,7 @@
 use crate::{
     ask::{Ask, say},
     hall::Hall,
-    pool::all_hold,
+    pool::{all_hold, case},
     stage::{HERE, Stage},
 };
 use guildhall_sim::Scenario;
@@ -62,12 +62,9 @@ fn troubles() -> Vec<(&'static str, Option<Value>, Vec<Value>)> {
 
 #[test]
 fn whatever_becomes_of_the_link_each_message_is_answered_once() {
-    let mut cases: Vec<(&str, Box<dyn Fn() + Sync>)> = Vec::new();
+    let mut cases = Vec::new();
     for (name, at_once, armed) in troubles() {
-        cases.push((
-            name,
-            Box::new(move || live_through(at_once.as_ref(), &armed)),
-        ));
+        cases.push(case(name, move || live_through(at_once.as_ref(), &armed)));
     }
     all_hold(&cases, AT_ONCE);
 }

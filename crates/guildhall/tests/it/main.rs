@@ -5,6 +5,7 @@
 
 #![expect(clippy::panic, reason = "a test that cannot go on says why")]
 
+mod disk; // writes fail, files are torn
 mod kills; // start here: killed at every step
 mod link; // the gateway breaks
 mod network; // posts are lost, late and refused

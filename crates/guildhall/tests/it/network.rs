@@ -6,7 +6,12 @@
 
 mod middleman; // between the seat and Discord
 
-use crate::{ask::Mix, hall::Hall, pool::all_hold, stage::Stage};
+use crate::{
+    ask::Mix,
+    hall::Hall,
+    pool::{all_hold, case},
+    stage::Stage,
+};
 use middleman::{Middleman, Trick};
 use serde_json::{Value, json};
 
@@ -67,11 +72,11 @@ fn troubles() -> Vec<(&'static str, Vec<Value>)> {
 
 #[test]
 fn whatever_becomes_of_a_post_each_message_is_answered_once() {
-    let mut cases: Vec<(&str, Box<dyn Fn() + Sync>)> = Vec::new();
+    let mut cases = Vec::new();
     for (name, faults) in troubles() {
         let crashing = faults.clone();
-        cases.push((name, Box::new(move || live_through(&faults))));
-        cases.push((name, Box::new(move || die_in(&crashing))));
+        cases.push(case(name, move || live_through(&faults)));
+        cases.push(case(name, move || die_in(&crashing)));
     }
     for (name, trick) in [
         (
@@ -80,12 +85,12 @@ fn whatever_becomes_of_a_post_each_message_is_answered_once() {
         ),
         ("a connection that is dropped in the middle", Trick::Dropped),
     ] {
-        cases.push((name, Box::new(move || behind_a_middleman(trick))));
+        cases.push(case(name, move || behind_a_middleman(trick)));
     }
     let stalled = || behind_a_middleman(Trick::Stalled);
-    cases.push((
+    cases.push(case(
         "a socket that takes a post and never answers",
-        Box::new(stalled),
+        stalled,
     ));
     all_hold(&cases, AT_ONCE);
 }

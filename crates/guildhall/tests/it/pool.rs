@@ -14,11 +14,19 @@ use std::{
 /// Cases at once on a small machine.
 pub(crate) const AT_ONCE: usize = 4;
 
+/// A case with its name.
+pub(crate) type Case = (&'static str, Box<dyn Fn() + Sync>);
+
+/// Names a case.
+pub(crate) fn case(name: &'static str, play: impl Fn() + Sync + 'static) -> Case {
+    (name, Box::new(play))
+}
+
 /// Works on all cases, `at_once` at a time.
-pub(crate) fn each<Case: Sync, Found: Send>(
-    cases: &[Case],
+pub(crate) fn each<Item: Sync, Found: Send>(
+    cases: &[Item],
     at_once: usize,
-    work: impl Fn(&Case) -> Found + Sync,
+    work: impl Fn(&Item) -> Found + Sync,
 ) -> Vec<Found> {
     let next = AtomicUsize::new(0);
     let found = Mutex::new(Vec::new());
@@ -46,7 +54,7 @@ pub(crate) fn each<Case: Sync, Found: Send>(
 ///
 /// # Panics
 /// With the words of every case that failed.
-pub(crate) fn all_hold(cases: &[(&str, Box<dyn Fn() + Sync>)], at_once: usize) {
+pub(crate) fn all_hold(cases: &[Case], at_once: usize) {
     let failed = each(cases, at_once, |(name, case)| {
         let played = catch_unwind(std::panic::AssertUnwindSafe(case));
         let cause = played.err()?;
