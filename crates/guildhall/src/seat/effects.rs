@@ -75,10 +75,7 @@ impl Driver {
                     tracing::error!("the spool's thread has ended");
                 }
             }
-            Command::Connect => {
-                failpoint("discord.before-connect");
-                running.gateway = Some(self.connect());
-            }
+            Command::Connect => running.gateway = Some(self.connect()),
             Command::Exit(exit) => running.exit = Some(exit),
             Command::Tell(tell) => self.tell(tell),
         }
@@ -152,6 +149,7 @@ impl Driver {
     }
 
     fn connect(&self) -> (Handle, EventStream) {
+        failpoint("discord.before-connect");
         let clocks = self.clocks.clone();
         let clock = Clock::new(move || Now {
             mono_ms: clocks.mono().0,
