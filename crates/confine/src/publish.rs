@@ -27,7 +27,7 @@ use crate::{
 };
 
 /// How often a swap is undone that met yet another writer, before the outcome is called unknown.
-const SWAP_ATTEMPTS: u32 = 4;
+const SWAP_ATTEMPTS: u32 = 8;
 
 /// How a change was published.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -265,27 +265,37 @@ fn replace_unchecked(folder: BorrowedFd<'_>, from: &[u8], to: &[u8]) -> Result<H
 }
 
 /// Swaps back until our own file has come out again.
+///
+/// Where somebody replaced ours meanwhile, the newest file is left in place, and the one that it
+/// stands in conflict with is kept beside it.
 fn put_back(folder: BorrowedFd<'_>, staged: &Staged<'_>, name: &[u8]) -> Result<(), Refusal> {
+    let under = |name: &[u8]| system::facts_at(folder, name).map(|facts| facts.inode);
+    let mut put_before = None;
     for _ in 0..SWAP_ATTEMPTS {
-        match rustix::fs::renameat_with(folder, staged.name(), folder, name, RenameFlags::EXCHANGE)
-        {
-            Ok(()) => {}
-            // The name was removed meanwhile, our file with it: theirs goes back to it.
-            Err(Errno::NOENT) => {
-                let flags = RenameFlags::NOREPLACE;
-                if rustix::fs::renameat_with(folder, staged.name(), folder, name, flags).is_ok() {
-                    return Ok(());
-                }
-                break;
+        let put = under(staged.name()).ok();
+        let swapped =
+            rustix::fs::renameat_with(folder, staged.name(), folder, name, RenameFlags::EXCHANGE);
+        if swapped == Err(Errno::NOENT) {
+            // The name was removed, our file with it: theirs goes back to it.
+            let flags = RenameFlags::NOREPLACE;
+            if rustix::fs::renameat_with(folder, staged.name(), folder, name, flags).is_ok() {
+                return Ok(());
             }
-            Err(_) => break,
+            continue;
         }
-        match system::facts_at(folder, staged.name()) {
-            Ok(out) if out.inode == staged.inode() => return Ok(()),
-            // A still newer file was there: it goes back in the next turn.
-            Ok(_) => {}
-            Err(_) => break,
+        let out = if swapped.is_ok() {
+            under(staged.name()).ok()
+        } else {
+            None
+        };
+        if out == Some(staged.inode()) {
+            return Ok(());
         }
+        // What was put in a turn ago came out again: nobody came in between.
+        if out.is_none() || out == put_before {
+            break;
+        }
+        put_before = put;
     }
     staged.keep_displaced();
     Err(Refusal::OutcomeUnknown)
