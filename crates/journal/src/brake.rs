@@ -117,7 +117,36 @@ pub fn set_brake(path: &Path, why: &str) -> Result<BrakeSet, PrivateError> {
         .take(WHY_MAX_BYTES / 4)
         .collect();
     line.push('\n');
-    publish(&dir, name, line.as_bytes(), |_| Ok(()))
+    loop {
+        match publish(&dir, name, line.as_bytes(), |_| Ok(()))? {
+            BrakeSet::Written => return Ok(BrakeSet::Written),
+            // It would go with the recovery that wrote it: a person's word takes its place.
+            BrakeSet::AlreadySet if is_recoverys(&dir, name)? => {
+                return take_over(&dir, name, line.as_bytes());
+            }
+            // It may have gone just now, with its recovery.
+            BrakeSet::AlreadySet => {
+                if dir.stat(name)?.is_some() && !is_recoverys(&dir, name)? {
+                    return Ok(BrakeSet::AlreadySet);
+                }
+            }
+        }
+    }
+}
+
+/// Puts a person's brake in the place of a recovery's. A recovery that has moved its own away by now
+/// finds this one when it looks for the last time.
+fn take_over(dir: &PrivateDir, name: &str, contents: &[u8]) -> Result<BrakeSet, PrivateError> {
+    let temporary = format!(".{name}.{}.tmp", crate::platform::unique());
+    let mut file = dir.file(&temporary, Access::CreateNew)?;
+    let written = file.write_all(contents).and_then(|()| file.sync_all());
+    if let Err(error) = written {
+        dir.remove(&temporary)?;
+        return Err(PrivateError::new(dir.join(name), error));
+    }
+    dir.rename(&temporary, name)?;
+    dir.sync()?;
+    Ok(BrakeSet::Written)
 }
 
 /// Removes a brake on a person's word; false if there was none.
