@@ -14,6 +14,8 @@ use serde_json::json;
 
 pub(super) fn stop(home: &Home, name: &str, output: Output) -> Result<(), Failure> {
     let folder = folder(home, name)?;
+    // A binding that was never served has no folder yet, and is stopped all the same.
+    home.make_folders(name)?;
     let stopped = lock::stop(&folder, "guildhall stop; remove this file to run")
         .map_err(|error| private_failure(ExitReason::Failed, "cannot set the brake", &error))?;
     let brake = match stopped.brake {
