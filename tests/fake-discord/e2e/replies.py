@@ -149,16 +149,24 @@ class Lies(Case):
         until(lambda: seat.about("drops", message), "a drop line for the repeat")
         self.assertIn("duplicate", seat.about("drops", message)[0].values())
 
+    # Each loss makes the next wait longer, so a seat sees three of them.
+
     def a_lost_link_in_mid_turn_costs_nothing(self):
-        seat = self.serving()
-        orders = [
+        self.loses_its_link(
             ("dropped", {"do": "drop"}),
             ("asked to reconnect", {"do": "reconnect"}),
+            ("unknown error", {"do": "close", "code": 4000}),
+        )
+
+    def a_lost_session_in_mid_turn_costs_nothing(self):
+        self.loses_its_link(
             ("session invalid, resumable", {"do": "invalid", "resumable": True}),
             ("session invalid", {"do": "invalid", "resumable": False}),
             ("session timed out", {"do": "close", "code": 4009}),
-            ("unknown error", {"do": "close", "code": 4000}),
-        ]
+        )
+
+    def loses_its_link(self, *orders):
+        seat = self.serving()
         for name, order in orders:
             with self.subTest(name):
                 message = self.fake.say("slow 1")
