@@ -129,7 +129,7 @@ impl SessionFile {
         parsed(lines.filter(|line| !line.is_empty()))
     }
 
-    /// Appends one line and returns once it would survive a power loss.
+    /// Appends one line; when it returns, the line survives the end of this process.
     ///
     /// # Errors
     /// What the system refuses.
