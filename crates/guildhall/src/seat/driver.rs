@@ -6,12 +6,14 @@
 
 use super::{
     control::{Asked, Control},
+    effects::send,
     ending::{fatal_failure, not_in_guild, unresolved},
     health::Looked,
     keep::Keep,
     orders::Owed,
     reload::{self, Reloads},
     signals::{Signalled, Signals},
+    time,
     watch::Watch,
     writer::{Done, Job, SpoolJob},
 };
@@ -23,6 +25,7 @@ use guildhall_connector::{
     input::{Input, Order, Room, Start},
     moment::{Brake, Brakes, Moment, Mono},
     outbound::Outbound,
+    record::Record,
     step::Exit,
 };
 use guildhall_discord::{
@@ -70,8 +73,8 @@ pub(super) struct Running {
     pub(super) inputs: UnboundedSender<Input>,
     pub(super) runs: BTreeMap<RowId, Box<dyn Abort>>,
     pub(super) gateway: Option<(Handle, EventStream)>,
-    /// Answers of the disk that the group being written still needs.
-    writes_open: u32,
+    pub(super) begun: Begun,
+    writing: Writing,
     pub(super) checkpoint: CheckpointStep,
     room: Room,
     probe_at: Option<Mono>,
@@ -95,6 +98,22 @@ enum Wake {
     Looked(Looked),
 }
 
+/// Whether the connector was told what the last process left.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Begun {
+    /// Discord's clock is waited for.
+    NotYet,
+    Yes,
+}
+
+/// What the disk is busy with.
+enum Writing {
+    Nothing,
+    /// The parts of answers. These records say that they are there, so they come after.
+    Parts(Vec<Record>),
+    Group,
+}
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum CheckpointStep {
     /// None is due.
@@ -114,7 +133,8 @@ impl Driver {
             inputs,
             runs: BTreeMap::new(),
             gateway: None,
-            writes_open: 0,
+            begun: Begun::NotYet,
+            writing: Writing::Nothing,
             checkpoint: CheckpointStep::NotDue,
             room: Room::Enough,
             probe_at: None,
@@ -124,12 +144,26 @@ impl Driver {
             owed: Vec::new(),
             lost,
         };
-        let at = self.moment();
-        self.decide(&mut running, &at, Input::Started(start));
+        self.begin(&mut running, start);
         let ended = self
             .serve(&mut running, &mut received, &mut not_found, signals)
             .await;
         self.leave(running, ended).await
+    }
+
+    /// Tells the connector what the last process left. Where that is a post in doubt, Discord's clock
+    /// has to be known first.
+    fn begin(&mut self, running: &mut Running, start: Start) {
+        let start = Input::Started(start);
+        if self.connector.open_deliveries().is_empty() {
+            let at = self.moment();
+            return self.decide(running, &at, start);
+        }
+        let (rest, inputs) = (self.rest.clone(), running.inputs.clone());
+        tokio::spawn(async move {
+            time::known(&rest).await;
+            send(&inputs, start);
+        });
     }
 
     async fn serve(
@@ -151,7 +185,7 @@ impl Driver {
                 event = next_event(&mut running.gateway), if open => Wake::Gateway(event),
                 Some(input) = received.recv(), if open => Wake::Input(input),
                 which = signals.next() => Wake::Signal(which),
-                asked = Control::next(&mut self.control) => Wake::Asked(asked),
+                asked = Control::next(&mut self.control), if running.begun == Begun::Yes => Wake::Asked(asked),
                 looked = self.watch.look() => Wake::Looked(looked),
                 Some(()) = lost.recv() => return Err(not_in_guild(&self.policy)),
                 () = tokio::time::sleep(sleep) => Wake::Input(Input::Tick),
@@ -210,6 +244,9 @@ impl Driver {
         if let Input::Run(row, guildhall_connector::run::RunEvent::Ended(_)) = &input {
             running.runs.remove(row);
         }
+        if matches!(input, Input::Started(_)) {
+            running.begun = Begun::Yes;
+        }
         if let Input::Ordered(Order::Reload(policy, _)) = &input {
             self.policy = Arc::clone(policy);
         }
@@ -227,7 +264,8 @@ impl Driver {
 
     /// Gives the disk its next group, when it is free.
     fn write_next(&mut self, running: &mut Running) {
-        if running.writes_open > 0 || running.checkpoint == CheckpointStep::Making {
+        let is_busy = !matches!(running.writing, Writing::Nothing);
+        if is_busy || running.checkpoint == CheckpointStep::Making {
             return;
         }
         if running.checkpoint == CheckpointStep::Due && self.outbound.is_idle() {
@@ -240,14 +278,18 @@ impl Driver {
             return;
         };
         failpoint("driver.before-group");
-        running.writes_open = 1;
-        if !group.spool.is_empty() {
-            running.writes_open += 1;
-            if self.spool_jobs.send(SpoolJob::Put(group.spool)).is_err() {
-                tracing::error!("the spool's thread has ended");
-            }
+        if group.spool.is_empty() {
+            return self.write_group(running, group.records);
         }
-        self.job(Job::Group(self.clocks.wall(), group.records));
+        running.writing = Writing::Parts(group.records);
+        if self.spool_jobs.send(SpoolJob::Put(group.spool)).is_err() {
+            tracing::error!("the spool's thread has ended");
+        }
+    }
+
+    fn write_group(&mut self, running: &mut Running, records: Vec<Record>) {
+        running.writing = Writing::Group;
+        self.job(Job::Group(self.clocks.wall(), records));
     }
 
     pub(super) fn job(&self, job: Job) {
@@ -269,19 +311,27 @@ impl Driver {
             }
             Done::Checkpoint => running.checkpoint = CheckpointStep::NotDue,
             Done::Room(room) => self.room(running, at, room),
-            Done::Spool => running.writes_open -= 1,
+            Done::Spool => {
+                if let Writing::Parts(records) =
+                    std::mem::replace(&mut running.writing, Writing::Nothing)
+                {
+                    failpoint("driver.parts-durable");
+                    self.write_group(running, records);
+                }
+            }
             Done::Group {
                 room,
                 wants_checkpoint,
             } => {
-                running.writes_open -= 1;
+                running.writing = Writing::Nothing;
                 if wants_checkpoint && running.checkpoint == CheckpointStep::NotDue {
                     running.checkpoint = CheckpointStep::Due;
                 }
                 self.room(running, at, room);
             }
         }
-        if running.writes_open == 0 && running.checkpoint != CheckpointStep::Making {
+        let is_idle = matches!(running.writing, Writing::Nothing);
+        if is_idle && running.checkpoint != CheckpointStep::Making {
             failpoint("driver.group-durable");
             for command in self.outbound.durable() {
                 self.carry_out(running, command);
@@ -334,7 +384,7 @@ impl Driver {
     /// Has the files written that are replaced.
     fn keep_files(&mut self, running: &Running, at: &Moment) {
         let idle = self.outbound.is_idle();
-        let cursors = idle.then(|| self.connector.cursors());
+        let cursors = (idle && running.begun == Begun::Yes).then(|| self.connector.cursors());
         let shown = self.shown(running, at);
         let session = SessionState {
             // A session that tells nothing is not worth going on with.

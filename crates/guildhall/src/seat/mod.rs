@@ -18,6 +18,7 @@ pub(crate) mod recovery;
 mod reload;
 mod signals;
 mod start; // from a binding to a running seat
+mod time;
 mod watch;
 mod writer;
 

@@ -133,6 +133,28 @@ impl Hall {
     pub(crate) fn strike(&self, what: &Value) {
         self.control("POST", "/gateway", Some(what));
     }
+
+    /// Moves Discord's clock.
+    pub(crate) fn advance(&self, ms: i64) {
+        self.control("POST", "/clock", Some(&json!({"advance_ms": ms})));
+    }
+
+    /// A moderator, or its author, removes a message.
+    pub(crate) fn delete(&self, channel: &str, message: u64) {
+        let body = json!({"channel": channel, "message": message.to_string()});
+        self.control("DELETE", "/messages", Some(&body));
+    }
+
+    /// How many posts of the bot reached Discord so far, repeats included.
+    pub(crate) fn post_count(&self) -> usize {
+        let found = self.control("GET", "/log?kind=request", None);
+        let entries = found["entries"].as_array().cloned().unwrap_or_default();
+        let is_post = |entry: &&Value| {
+            let path = entry["path"].as_str().unwrap_or_default();
+            entry["method"] == "POST" && path.ends_with("/messages")
+        };
+        entries.iter().filter(is_post).count()
+    }
 }
 
 impl Drop for Hall {

@@ -24,7 +24,11 @@ pub(crate) fn exchange(method: &str, address: &str, path: &str, body: Option<&Va
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{method} {path}: {error}: {text}"))
 }
 
-fn try_exchange(
+/// The same, for where there may be nobody any more; gives the status too.
+///
+/// # Errors
+/// When there is no whole answer.
+pub(crate) fn try_exchange(
     method: &str,
     address: &str,
     path: &str,

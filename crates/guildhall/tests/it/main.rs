@@ -5,15 +5,18 @@
 
 #![expect(clippy::panic, reason = "a test that cannot go on says why")]
 
+mod clock; // an hour that was not there
 mod disk; // writes fail, files are torn
 mod kills; // start here: killed at every step
 mod link; // the gateway breaks
 mod network; // posts are lost, late and refused
+mod people; // moderators and operators
 
 mod ask;
 mod hall;
 mod http;
 mod journal;
+mod middleman; // between a seat and Discord
 mod pool;
 mod seat;
 mod stage;

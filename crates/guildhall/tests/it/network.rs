@@ -4,15 +4,13 @@
 //! message answered once, whether the seat lives through the trouble or dies in it. Never: a post
 //! that is repeated under another nonce.
 
-mod middleman; // between the seat and Discord
-
 use crate::{
     ask::Mix,
     hall::Hall,
+    middleman::{Middleman, Trick},
     pool::{all_hold, case},
     stage::Stage,
 };
-use middleman::{Middleman, Trick};
 use serde_json::{Value, json};
 
 /// Cases at once: nearly all of their time is waiting.
@@ -116,8 +114,7 @@ fn die_in(faults: &[Value]) {
 fn behind_a_middleman(trick: Trick) {
     let hall = Hall::open();
     let middleman = Middleman::before(&hall);
-    let changes = json!({"discord": {"apiUrl": middleman.origin()}});
-    let mut stage = Stage::of(hall, &changes);
+    let mut stage = Stage::of(hall, &middleman.binding());
     middleman.play(trick, 2);
     let said = stage.say(Mix::TwoRoutes);
     stage.answered(&said);

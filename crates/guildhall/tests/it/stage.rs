@@ -6,6 +6,7 @@
 use crate::{
     ask::{Ask, Mix, Said, say},
     hall::{CHANNELS, Hall},
+    middleman::Middleman,
     seat::{NAME, Seat},
     verdict::{Outcome, Verdict, judge},
     waiting::{PATIENCE, until},
@@ -25,6 +26,13 @@ impl Stage {
     /// Both, after a first answer.
     pub(crate) fn open() -> Self {
         Self::of(Hall::open(), &json!({}))
+    }
+
+    /// Both, with a middleman who tells Discord's time by the simulator's clock.
+    pub(crate) fn by_discords_clock() -> (Self, Middleman) {
+        let hall = Hall::open();
+        let middleman = Middleman::before(&hall);
+        (Self::of(hall, &middleman.binding()), middleman)
     }
 
     pub(crate) fn of(hall: Hall, changes: &serde_json::Value) -> Self {

@@ -88,6 +88,13 @@ fn other_files() -> Vec<Torn> {
             },
         ),
         (
+            "an answer of which half was written",
+            "spool.written",
+            |seat| {
+                cut_last_line(&seat.spool(), 2);
+            },
+        ),
+        (
             "an answer with half a line behind it",
             "discord.before-post",
             |seat| {

@@ -73,6 +73,7 @@ pub(crate) const POINTS: &[Point] = &[
     point("spool.written", Way::Serving, 2),
     point("spool.sync", Way::Serving, 2),
     point("spool.synced", Way::Serving, 2),
+    point("driver.parts-durable", Way::Serving, 2),
     point("discord.before-post", Way::Serving, 4),
     point("discord.after-post", Way::Serving, 4),
     point("spool.compacted", Way::Ending, 1),

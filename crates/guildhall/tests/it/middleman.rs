@@ -1,9 +1,10 @@
 //! A proxy that breaks an exchange after Discord has done its part, or before it hears of it.
 //!
-//! In: HTTP/1.1 requests of the seat. Out: the simulator's answers, or a trick. Never: more than one
-//! exchange on a connection.
+//! In: HTTP/1.1 requests of the seat. Out: the simulator's answers with the date by its clock, or a
+//! trick. Never: more than one exchange on a connection.
 
-use crate::hall::Hall;
+use crate::{hall::Hall, http::try_exchange};
+use serde_json::{Value, json};
 use std::{
     io::{self, BufRead, BufReader, Read, Write},
     net::{Ipv4Addr, TcpListener, TcpStream},
@@ -53,8 +54,9 @@ impl Middleman {
         Self { origin, plan }
     }
 
-    pub(crate) fn origin(&self) -> &str {
-        &self.origin
+    /// What a binding says to speak through it.
+    pub(crate) fn binding(&self) -> Value {
+        json!({"discord": {"apiUrl": self.origin}})
     }
 
     /// Plays a trick on the next posts.
@@ -90,6 +92,7 @@ fn serve(client: &TcpStream, discord: &str, plan: &Mutex<Plan>) -> io::Result<()
     server.write_all(&request)?;
     let mut answer = Vec::new();
     server.read_to_end(&mut answer)?;
+    let answer = dated(answer, discord)?;
     let mut client = client;
     match trick {
         None => client.write_all(&answer),
@@ -108,6 +111,28 @@ fn take(plan: &Mutex<Plan>) -> Option<Trick> {
     let mut plan = plan.lock().unwrap_or_else(PoisonError::into_inner);
     plan.left = plan.left.checked_sub(1)?;
     plan.trick
+}
+
+/// The answer with the date by Discord's clock, which a test may have moved.
+fn dated(answer: Vec<u8>, discord: &str) -> io::Result<Vec<u8>> {
+    let address = discord.trim_start_matches("http://");
+    let (_, clock) = try_exchange("GET", address, "/control/clock", None)?;
+    let clock: Value = serde_json::from_str(&clock)?;
+    let now = clock["now_ms"].as_i64().unwrap_or(0);
+    let now = jiff::Timestamp::from_millisecond(now).map_err(io::Error::other)?;
+    let now = jiff::fmt::rfc2822::DateTimePrinter::new()
+        .timestamp_to_rfc9110_string(&now)
+        .map_err(io::Error::other)?;
+    let end = answer.windows(4).position(|four| four == b"\r\n\r\n");
+    let Some(end) = end else { return Ok(answer) };
+    let head = String::from_utf8_lossy(&answer[..end]).into_owned();
+    let is_date = |line: &&str| line.to_ascii_lowercase().starts_with("date:");
+    let mut lines: Vec<_> = head.split("\r\n").filter(|line| !is_date(line)).collect();
+    let date = format!("Date: {now}");
+    lines.push(&date);
+    let mut whole = lines.join("\r\n").into_bytes();
+    whole.extend_from_slice(&answer[end..]);
+    Ok(whole)
 }
 
 /// One whole request, which asks for the connection's end after its answer.
