@@ -22,6 +22,8 @@ class Gateway:
         self.world, self.record = world, record
         self.origin = ""
         self.last_heartbeat = 0
+        # Codes that this side closed with: the library then says 1000, whatever was sent.
+        self.closed_with: dict = {}
 
     def url(self) -> str:
         return self.origin.replace("http://", "ws://")
@@ -41,10 +43,11 @@ class Gateway:
             if frame.type != WSMsgType.TEXT:
                 continue
             session = await self.frame(socket, session, json.loads(frame.data)) or session
-        self.record.add("disconnect", code=socket.close_code, session=session and session.id)
+        code = self.closed_with.pop(socket, socket.close_code)
+        self.record.add("disconnect", code=code, session=session and session.id)
         if session and session.socket is socket:
             session.socket = None
-            if socket.close_code in (1000, 1001):
+            if code in (1000, 1001):
                 self.world.sessions.pop(session.id, None)
         return socket
 
@@ -144,7 +147,8 @@ class Gateway:
         elif do == "invalid":
             await self.send(socket, 9, bool(order.get("resumable")))
         elif do == "close":
-            await socket.close(code=order.get("code", 4000))
+            self.closed_with[socket] = order.get("code", 4000)
+            await socket.close(code=self.closed_with[socket])
         elif do == "drop":
             socket._req.transport.abort()  # no close frame: as when a cable is pulled
             return True
