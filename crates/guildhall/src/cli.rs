@@ -7,7 +7,9 @@ mod operate; // what an operator does once
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 
-pub(crate) use operate::{InstallArgs, PlaceArgs, RowsArgs, ServiceAction, ServiceArgs, UnitArgs};
+pub(crate) use operate::{
+    InitArgs, InstallArgs, PlaceArgs, RowsArgs, ServiceAction, ServiceArgs, UnitArgs,
+};
 
 /// An AI seat in a Discord server, under the operator's rules.
 #[derive(Debug, Parser)]
@@ -50,6 +52,11 @@ pub(crate) enum Command {
         after_help = "Examples:\n  guildhall sim --port 4100\n  guildhall sim --json | head -1     origin, token, ids for a test"
     )]
     Sim(SimArgs),
+    /// Write a binding by asking
+    #[command(
+        after_help = "Examples:\n  guildhall init\n  guildhall init workshop --yes --token-file ~/bot.token --channel 1203491293471234567:open --user 1203491293471234568:Ana:operator"
+    )]
+    Init(InitArgs),
     /// Print the binding's JSON Schema
     #[command(after_help = "Example:\n  guildhall schema > binding.schema.json")]
     Schema,

@@ -160,7 +160,12 @@ impl Home {
 
 /// Reads the bot token of a binding.
 pub(crate) fn token(policy: &Policy) -> Result<Token, Failure> {
-    let bytes = read_private(&policy.token_file, TOKEN_MAX_BYTES as u64).map_err(|error| {
+    token_of(&policy.token_file)
+}
+
+/// Reads a bot token from its file.
+pub(crate) fn token_of(file: &Path) -> Result<Token, Failure> {
+    let bytes = read_private(file, TOKEN_MAX_BYTES as u64).map_err(|error| {
         private_failure(ExitReason::Invalid, "cannot use the token file", &error)
     })?;
     let text = String::from_utf8(bytes)

@@ -68,3 +68,51 @@ pub(crate) struct RowsArgs {
     #[arg(long, requires = "row")]
     pub(crate) abort: bool,
 }
+
+#[derive(Debug, Args)]
+pub(crate) struct InitArgs {
+    /// The binding's name [default: workshop]
+    pub(crate) binding: Option<String>,
+    /// Ask nothing: flags and defaults are all there is
+    #[arg(long)]
+    pub(crate) yes: bool,
+    /// The file with the bot's token, mode 0600 [default: beside the binding, from what is typed]
+    #[arg(long, value_name = "PATH")]
+    pub(crate) token_file: Option<PathBuf>,
+    /// The server [default: the only one that the bot is in]
+    #[arg(long, value_name = "ID")]
+    pub(crate) guild: Option<String>,
+    /// A channel by id or name, and its mode, mention or open [default mode: mention]
+    #[arg(long, value_name = "ID[:MODE]")]
+    pub(crate) channel: Vec<String>,
+    /// A person who gets answers; an operator may also decide asks
+    #[arg(long, value_name = "ID:NAME[:operator]")]
+    pub(crate) user: Vec<String>,
+    /// The seat's name [default: the bot's]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) seat: Option<String>,
+    /// practice, native, pi or acp [default: practice]
+    #[arg(long, value_name = "KIND")]
+    pub(crate) engine: Option<String>,
+    /// The provider's name
+    #[arg(long)]
+    pub(crate) provider: Option<String>,
+    /// The model's name at the provider
+    #[arg(long)]
+    pub(crate) model: Option<String>,
+    /// The provider's base URL
+    #[arg(long, value_name = "URL")]
+    pub(crate) base_url: Option<String>,
+    /// The file with the provider's key, mode 0600
+    #[arg(long, value_name = "PATH", conflicts_with = "key_env")]
+    pub(crate) key_file: Option<PathBuf>,
+    /// The environment variable with the provider's key
+    #[arg(long, value_name = "NAME")]
+    pub(crate) key_env: Option<String>,
+    /// Program and arguments of pi or of an acp agent, one word each
+    #[arg(long, value_name = "WORD")]
+    pub(crate) command: Vec<String>,
+    /// Another place of Discord's API, for a stand-in
+    #[arg(long, value_name = "URL")]
+    pub(crate) api_url: Option<String>,
+}

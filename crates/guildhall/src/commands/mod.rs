@@ -3,6 +3,8 @@
 mod demo; // try it
 mod sim;
 
+mod init; // write a binding by asking
+
 mod check;
 mod run;
 
@@ -33,6 +35,7 @@ pub(crate) fn run(cli: Cli) -> Result<(), Failure> {
     match cli.command {
         Command::Demo(args) => demo::run(&args, output),
         Command::Sim(args) => sim::run(&args, output),
+        Command::Init(args) => init::run(&home()?, &args, output),
         Command::Schema => schema::run(),
         Command::Check(args) => check::run(&home()?, &args, output),
         Command::Run(args) => run::run(&home()?, &args),
