@@ -14,7 +14,7 @@ import unittest
 from concurrent.futures import ThreadPoolExecutor
 
 from e2e import commands, crashes, drops, lengths, native
-from e2e import ops_control, ops_locks, ops_reload, ops_service
+from e2e import ops_check, ops_control, ops_init, ops_locks, ops_reload, ops_service
 from e2e import refusals, regressions, replies, secrets, seat
 
 # Test names are sentences: these are the words that they begin with.
@@ -42,7 +42,7 @@ def option(name: str) -> list[str]:
 
 def modules() -> list:
     found = [replies, drops, lengths, secrets, refusals, commands, crashes, native, regressions]
-    found += [ops_locks, ops_reload, ops_service, ops_control]
+    found += [ops_check, ops_init, ops_locks, ops_reload, ops_service, ops_control]
     return found
 
 
