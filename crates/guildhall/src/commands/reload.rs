@@ -12,19 +12,24 @@ use guildhall_connector::record::{Record, ReloadRecord};
 use guildhall_journal::lock::{self, LockError, OwnerSignal, Verdict};
 use serde_json::json;
 use std::{
+    io::{Read as _, Seek as _, SeekFrom},
     path::Path,
     time::{Duration, Instant},
 };
 
 /// How long the command waits for the outcome.
 const WAIT: Duration = Duration::from_secs(30);
+/// Where the process says what came of a reload.
+const LOG: &str = "reloads.jsonl";
+/// How much of what it says meanwhile is looked at, in bytes.
+const LINES_MAX_BYTES: u64 = 4 * 1024 * 1024;
 const POLL: Duration = Duration::from_millis(50);
 
 pub(super) fn run(home: &Home, name: &str, output: Output) -> Result<(), Failure> {
     let (_, bytes) = home.policy_and_bytes(name)?;
     let file = digest(&bytes);
     let folder = home.folder(name);
-    let before = lines(&folder);
+    let before = length(&folder);
     lock::signal_owner(&folder, OwnerSignal::Reload).map_err(|error| match &error {
         LockError::Refused {
             verdict: Verdict::NothingThere,
@@ -40,8 +45,8 @@ pub(super) fn run(home: &Home, name: &str, output: Output) -> Result<(), Failure
     })?;
     let until = Instant::now() + WAIT;
     while Instant::now() < until {
-        for line in lines(&folder).split_off(before.len().min(lines(&folder).len())) {
-            if let Some(outcome) = outcome(&line, &file) {
+        for line in lines_after(&folder, before).lines() {
+            if let Some(outcome) = outcome(line, &file) {
                 return told(outcome, output);
             }
         }
@@ -53,9 +58,20 @@ pub(super) fn run(home: &Home, name: &str, output: Output) -> Result<(), Failure
     )
 }
 
-fn lines(folder: &Path) -> Vec<String> {
-    let text = std::fs::read_to_string(folder.join("reloads.jsonl")).unwrap_or_default();
-    text.lines().map(str::to_owned).collect()
+fn length(folder: &Path) -> u64 {
+    std::fs::metadata(folder.join(LOG)).map_or(0, |found| found.len())
+}
+
+/// What was written to the log after its first `skip` bytes.
+fn lines_after(folder: &Path, skip: u64) -> String {
+    let read = || -> std::io::Result<String> {
+        let mut file = std::fs::File::open(folder.join(LOG))?;
+        file.seek(SeekFrom::Start(skip))?;
+        let mut text = String::new();
+        file.take(LINES_MAX_BYTES).read_to_string(&mut text)?;
+        Ok(text)
+    };
+    read().unwrap_or_default()
 }
 
 /// The outcome that a line tells of this file, or of one that could not be read.

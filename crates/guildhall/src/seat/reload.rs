@@ -124,8 +124,21 @@ async fn order(home: &Home, old: &Arc<Policy>, rest: &Rest) -> Order {
             Outcome::Done(_) => {
                 return refused(vec![format!("channel {channel} is of another server")]);
             }
-            Outcome::Refused(_) | Outcome::NotSent(_) | Outcome::Unknown(_) => {
-                return refused(vec![format!("channel {channel} could not be read")]);
+            Outcome::Refused(no) => {
+                let (status, code) = (no.status, no.code);
+                return refused(vec![format!(
+                    "channel {channel} could not be read: Discord answered {status}, code {code}"
+                )]);
+            }
+            Outcome::NotSent(_) => {
+                return refused(vec![format!(
+                    "channel {channel} could not be read: Discord could not be reached"
+                )]);
+            }
+            Outcome::Unknown(_) => {
+                return refused(vec![format!(
+                    "channel {channel} could not be read: Discord gave no answer"
+                )]);
             }
         }
     }

@@ -78,8 +78,18 @@ fn a_crash_is_tried_again_within_bounds_and_a_brake_is_not() {
 #[test]
 fn no_directive_needs_what_a_users_manager_may_not_do() {
     let found = parsed(&render(&unit()).expect("plain paths"));
-    // These drop capabilities, which an unprivileged manager cannot: the unit would not start.
+    // These drop capabilities or make namespaces, which an unprivileged manager may not be able to:
+    // the unit would not start.
     let fatal = [
+        "ProtectSystem",
+        "ProtectHome",
+        "ProtectKernelTunables",
+        "ProtectControlGroups",
+        "ProtectHostname",
+        "PrivateTmp",
+        "PrivateMounts",
+        "PrivateNetwork",
+        "ReadWritePaths",
         "CapabilityBoundingSet",
         "AmbientCapabilities",
         "PrivateDevices",
