@@ -1,6 +1,6 @@
-//! A chore with the real program against the simulator: the kill table.
+//! Chores with the real program against the simulator: the kill table, and the soak.
 //!
-//! In: how often. Out: what the integration tests of the program print, and their exit
+//! In: how often, or how long. Out: what the integration tests of the program print, and their exit
 //! code. Never: a case of its own; the tests hold them all.
 
 use crate::{
@@ -18,12 +18,28 @@ pub(crate) struct KillsArgs {
     times: u32,
 }
 
+/// Options of the soak.
+#[derive(clap::Args)]
+pub(crate) struct SoakArgs {
+    /// How long it goes on.
+    #[arg(long, value_name = "N", default_value_t = 60)]
+    minutes: u32,
+}
+
 /// Kills the program at every durable and network step and prints what became of the messages.
 ///
 /// # Errors
 /// When cargo cannot be started.
 pub(crate) fn kills(args: &KillsArgs) -> Outcome<ExitCode> {
     run("kills::", "GUILDHALL_KILLS_TIMES", args.times)
+}
+
+/// Lets the program work under random faults and fails when it grows.
+///
+/// # Errors
+/// When cargo cannot be started.
+pub(crate) fn soak(args: &SoakArgs) -> Outcome<ExitCode> {
+    run("soak::", "GUILDHALL_SOAK_MINUTES", args.minutes)
 }
 
 fn run(tests: &str, variable: &str, value: u32) -> Outcome<ExitCode> {

@@ -5,7 +5,7 @@
 
 mod checkout;
 mod chores; // faults, bench, audit
-mod kills; // the real program, killed at every step
+mod kills; // the real program, killed at every step and soaked
 mod leftovers;
 mod step; // one command, watched from start to end
 mod suite; // start here: `cargo xtask test`
@@ -38,6 +38,8 @@ enum Chore {
     Faults(chores::FaultsArgs),
     /// Kill the real program at every step, and print what became of each message.
     Kills(kills::KillsArgs),
+    /// Let the real program work under random faults, and fail when it grows.
+    Soak(kills::SoakArgs),
     /// Measure the release build against floors of the same run.
     Bench(chores::BenchArgs),
     /// Look for known advisories against our dependencies; needs the network.
@@ -53,6 +55,7 @@ fn main() -> ExitCode {
         Chore::Test(args) => suite::run(&args),
         Chore::Faults(args) => chores::faults(&args),
         Chore::Kills(args) => kills::kills(&args),
+        Chore::Soak(args) => kills::soak(&args),
         Chore::Bench(args) => chores::bench(&args),
         Chore::Audit => chores::audit(),
         Chore::CheckTree => tree::run(),
