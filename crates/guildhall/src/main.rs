@@ -31,7 +31,7 @@ fn main() -> ExitCode {
             };
         }
     };
-    log_to_stderr(cli.verbose);
+    log_to_stderr(&cli);
     match arm().and_then(|()| commands::run(cli)) {
         Ok(()) => ExitReason::Ok.into(),
         Err(failure) => {
@@ -47,9 +47,15 @@ fn arm() -> Result<(), Failure> {
     guildhall_journal::arm(point.as_deref()).map_err(|error| Failure::new(ExitReason::Usage, error))
 }
 
-/// The log is stderr: ids, counts and states. Colour only on a terminal.
-fn log_to_stderr(verbose: u8) {
-    let level = match verbose {
+/// The log is stderr: ids, counts and states. Colour only on a terminal. A command that answers a
+/// person has its answer to give, and logs what is wrong only.
+fn log_to_stderr(cli: &cli::Cli) {
+    let serves = matches!(
+        cli.command,
+        cli::Command::Run(_) | cli::Command::Demo(_) | cli::Command::Sim(_)
+    );
+    let level = match cli.verbose {
+        0 if !serves => "warn",
         0 => "info",
         1 => "debug",
         _ => "trace",

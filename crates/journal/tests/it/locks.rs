@@ -11,12 +11,12 @@ use guildhall_journal::lock::{
     ClaimError, Cleared, LockError, LockState, Owner, OwnerSignal, RunLock, Verdict, inspect,
     recover, signal_owner, stop, unlock,
 };
-use guildhall_journal::{BrakeSet, Brakes, ensure_private_folder, set_brake};
+use guildhall_journal::{Brakes, ensure_private_folder};
 
 use crate::child::{self, Role};
 use crate::support::{Place, tree};
 
-fn brakes(place: &Place) -> Brakes {
+pub(crate) fn brakes(place: &Place) -> Brakes {
     ensure_private_folder(&place.folder()).expect("a folder");
     Brakes::of(&place.folder(), &place.folder())
 }
@@ -28,7 +28,7 @@ fn gone_pid() -> i32 {
     i32::try_from(child.id()).expect("a pid")
 }
 
-fn gone() -> Owner {
+pub(crate) fn gone() -> Owner {
     Owner {
         pid: gone_pid(),
         ..Owner::current()
@@ -36,7 +36,7 @@ fn gone() -> Owner {
 }
 
 /// Leaves the lock as a crash does.
-fn crash(place: &Place, owner: &Owner) {
+pub(crate) fn crash(place: &Place, owner: &Owner) {
     let brakes = brakes(place);
     let held = RunLock::claim(&place.folder(), &brakes, &Owner::current()).expect("a claim");
     let text = fs::read_to_string(place.file("run.lock/owner.json")).expect("a record");
@@ -379,37 +379,6 @@ fn a_person_who_touches_the_brake_of_a_dead_recovery_makes_it_theirs() {
     let refused = recover(&place.folder(), &brakes(&place));
     assert!(matches!(refused, Err(LockError::Braked(_))), "{refused:?}");
     assert!(place.file("STOP").exists() && place.file("run.lock").exists());
-}
-
-#[test]
-fn a_persons_brake_takes_the_place_of_a_recoverys_at_any_moment() {
-    for point in ["recover.braked", "clear.record-removed", "recover.cleared"] {
-        let place = Place::new();
-        crash(&place, &gone());
-        child::dies_at(Role::Recover, &place.folder(), point);
-        let set = set_brake(&place.file("STOP"), "lunch").expect("a brake");
-        assert_eq!(set, BrakeSet::Written, "{point}");
-        let again = set_brake(&place.file("STOP"), "dinner").expect("a brake");
-        assert_eq!(again, BrakeSet::AlreadySet, "{point}");
-        let refused = recover(&place.folder(), &brakes(&place));
-        assert!(matches!(refused, Err(LockError::Braked(_))), "{refused:?}");
-        let text = fs::read_to_string(place.file("STOP")).expect("the brake");
-        assert_eq!(text, "lunch\n", "{point}");
-    }
-}
-
-#[test]
-fn a_brake_that_is_set_while_recoveries_run_is_never_lost() {
-    for _ in 0..200 {
-        let place = Place::new();
-        crash(&place, &gone());
-        let (folder, both) = (place.folder(), brakes(&place));
-        let recovery = std::thread::spawn(move || recover(&folder, &both).is_ok());
-        set_brake(&place.file("STOP"), "lunch").expect("a brake");
-        recovery.join().expect("a recovery");
-        let text = fs::read_to_string(place.file("STOP")).expect("the brake stands");
-        assert_eq!(text, "lunch\n");
-    }
 }
 
 #[test]

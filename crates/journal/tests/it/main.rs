@@ -1,5 +1,6 @@
 //! The journal from outside: what survives, what is refused, and under which name.
 
+mod brakes;
 mod child;
 mod support;
 
