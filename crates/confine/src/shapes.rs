@@ -11,14 +11,15 @@ mod table; // start here: one line a family
 
 use std::sync::OnceLock;
 
-use regex::bytes::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
+use regex::bytes::{Regex, RegexBuilder};
 
 use crate::Refusal;
 use filter::Filter;
-use table::{RULES, Rule};
+use table::RULES;
 
-/// Most bytes that one compiled expression, or all of them together, may take.
-const COMPILED_MAX_BYTES: usize = 64 * 1024 * 1024;
+/// Most bytes that one compiled expression may take.
+const COMPILED_MAX_BYTES: usize = 16 * 1024 * 1024;
 
 /// A family of credentials, by the name of its rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -34,14 +35,15 @@ impl Family {
 
 /// The family of the first rule of the table that `bytes` match, if any.
 ///
-/// Linear in the length of `bytes`. The first call compiles the table, about ten milliseconds.
+/// Linear in the length of `bytes`: one pass tells which rules can match at all, and each of those
+/// takes another one.
 #[must_use]
 pub fn credential_in(bytes: &[u8]) -> Option<Family> {
-    let found = all().matches(bytes);
-    found
-        .iter()
-        .find(|index| is_taken(*index, bytes))
-        .map(|index| Family(RULES[index].family))
+    let possible = possible(bytes);
+    let mut rules = RULES.iter().zip(possible).enumerate();
+    rules
+        .find(|(index, (_, possible))| *possible && is_taken(*index, bytes))
+        .map(|(_, (rule, _))| Family(rule.family))
 }
 
 /// Refuses bytes that match a shape.
@@ -49,18 +51,20 @@ pub(crate) fn refuse_credentials(bytes: &[u8]) -> Result<(), Refusal> {
     credential_in(bytes).map_or(Ok(()), |family| Err(Refusal::SecretShape(family)))
 }
 
-/// The names of all families, in the order of the table.
+/// All families, by name.
 pub fn families() -> impl Iterator<Item = Family> {
-    RULES.iter().map(|rule| Family(rule.family))
+    let names: std::collections::BTreeSet<Family> =
+        RULES.iter().map(|rule| Family(rule.family)).collect();
+    names.into_iter()
 }
 
 /// Whether at least one match of a rule is not released.
 fn is_taken(index: usize, bytes: &[u8]) -> bool {
     let rule = &RULES[index];
-    if rule.filter == Filter::None {
-        return true;
-    }
     let one = one(index);
+    if rule.filter == Filter::None {
+        return one.is_match(bytes);
+    }
     let mut from = 0;
     while let Some(groups) = one.captures_at(bytes, from) {
         let Some(whole) = groups.get(0) else { break };
@@ -83,14 +87,34 @@ fn is_taken(index: usize, bytes: &[u8]) -> bool {
     false
 }
 
-fn all() -> &'static RegexSet {
-    static ALL: OnceLock<RegexSet> = OnceLock::new();
-    ALL.get_or_init(|| {
-        RegexSetBuilder::new(RULES.iter().map(Rule::pattern))
-            .unicode(false)
-            .size_limit(COMPILED_MAX_BYTES)
-            .build()
-            .expect("every rule of the table compiles: held by a test")
+/// Which rules have a word in `bytes` that every match of theirs holds.
+fn possible(bytes: &[u8]) -> [bool; RULES.len()] {
+    let Words { all, rules } = words();
+    let mut possible = std::array::from_fn(|index| RULES[index].needs.is_empty());
+    for found in all.find_overlapping_iter(bytes) {
+        possible[rules[found.pattern().as_usize()]] = true;
+    }
+    possible
+}
+
+/// The words of all rules, and for each of them whose it is.
+struct Words {
+    all: AhoCorasick,
+    rules: Vec<usize>,
+}
+
+fn words() -> &'static Words {
+    static WORDS: OnceLock<Words> = OnceLock::new();
+    WORDS.get_or_init(|| {
+        let each = RULES.iter().enumerate();
+        let pairs = each.flat_map(|(index, rule)| rule.needs.iter().map(move |word| (index, word)));
+        let (rules, words): (Vec<usize>, Vec<&&str>) = pairs.unzip();
+        let all = AhoCorasick::builder()
+            .ascii_case_insensitive(true)
+            .kind(Some(AhoCorasickKind::DFA))
+            .build(words)
+            .expect("a few hundred short words fit: held by a test");
+        Words { all, rules }
     })
 }
 
