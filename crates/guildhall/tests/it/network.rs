@@ -9,7 +9,9 @@ use crate::{
     hall::Hall,
     middleman::{Middleman, Trick},
     pool::{all_hold, case},
+    seat::Ended,
     stage::Stage,
+    waiting::until,
 };
 use serde_json::{Value, json};
 
@@ -121,4 +123,33 @@ fn behind_a_middleman(trick: Trick) {
     assert_eq!(middleman.left(), 0, "the trick was played");
     drop(stage);
     drop(middleman);
+}
+
+/// Nothing gets through when it starts: it waits, ends when it is asked to, and goes on later.
+#[test]
+fn a_network_that_is_down_at_a_start_is_waited_for() {
+    let mut stage = Stage::open();
+    assert_eq!(stage.seat.terminate(), Ended::Exit(0));
+    let said = stage.say(Mix::TwoRoutes);
+    stage.seat.start(Some("discord.after-post"));
+    assert_eq!(stage.seat.end(), Ended::Killed);
+    let down = json!({"on": "request", "kind": "lose_request", "times": 100_000});
+    stage.hall.arm(&down);
+    let waits = "waiting for Discord's time";
+    stage.seat.start(None);
+    until("a word about it", || stage.seat.log().contains(waits));
+    let posts = stage.hall.bot_posts(said[0].channel, said[0].row);
+    assert_eq!(
+        stage.seat.terminate(),
+        Ended::Exit(0),
+        "{}",
+        stage.seat.last_words()
+    );
+    stage.seat.start(None);
+    until("a word about it", || stage.seat.log().contains(waits));
+    let still = stage.hall.bot_posts(said[0].channel, said[0].row);
+    assert_eq!(posts.len(), still.len(), "nothing was tried meanwhile");
+    stage.hall.control("DELETE", "/faults", None);
+    stage.accounted(&said);
+    stage.greet(60);
 }

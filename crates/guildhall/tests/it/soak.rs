@@ -22,8 +22,8 @@ const SEED_VARIABLE: &str = "GUILDHALL_SOAK_SEED";
 const SHORT: Duration = Duration::from_secs(20);
 /// How often the long one says how it is.
 const TELL_EVERY: Duration = Duration::from_secs(60);
-/// A fresh session is used up only so often: Discord gives a thousand a day.
-const FRESH_EVERY_ROUNDS: u64 = 60;
+/// How long a link is left alone: one that lasted so long is taken up again within seconds.
+const LINK_LEFT_ALONE: Duration = Duration::from_secs(65);
 /// Memory may differ by so much between two moments, whatever the age.
 const RESIDENT_SLACK_KIB: u64 = 6 * 1024;
 /// Connections that may be open at one moment and not at another.
@@ -61,6 +61,8 @@ struct Soak {
     chance: fastrand::Rng,
     rounds: u64,
     messages: usize,
+    /// When the link may be broken again.
+    link_due: Instant,
 }
 
 impl Soak {
@@ -72,6 +74,7 @@ impl Soak {
             chance: fastrand::Rng::with_seed(seed),
             rounds: 0,
             messages: 0,
+            link_due: Instant::now(),
         }
     }
 
@@ -89,29 +92,41 @@ impl Soak {
     }
 
     fn trouble(&mut self) {
+        if self.link_due <= Instant::now() {
+            self.link_due = Instant::now() + LINK_LEFT_ALONE;
+            return self.break_the_link();
+        }
         let hall = &self.stage.hall;
-        let on_post = |kind: Value| {
+        let on_request = |kind: Value| {
             let mut fault = kind;
             fault["on"] = json!("request");
             fault["path"] = json!("/channels/");
             hall.arm(&fault);
         };
-        match self.chance.u8(0..12) {
-            0 => on_post(json!({"kind": "lose_response", "skip": self.chance.u8(0..4)})),
-            1 => on_post(json!({"kind": "lose_request", "skip": self.chance.u8(0..4)})),
-            2 => on_post(json!({"kind": "rate_limit", "scope": "user", "retry_after_ms": 200})),
-            3 => on_post(json!({"kind": "rate_limit", "scope": "global", "retry_after_ms": 200})),
-            4 => on_post(json!({"kind": "status", "status": 502, "skip": self.chance.u8(0..3)})),
-            5 => on_post(json!({"kind": "slow_body", "ms": 150})),
-            6 => hall.arm(&json!({"on": "heartbeat"})),
-            7 => hall.arm(&json!({"on": "dispatch", "kind": "duplicate", "times": 3})),
-            8 => hall.strike(&json!({"kind": "drop"})),
-            9 => hall.strike(&json!({"kind": "reconnect"})),
-            10 => {
-                let resumable = !self.rounds.is_multiple_of(FRESH_EVERY_ROUNDS);
-                hall.strike(&json!({"kind": "invalid_session", "resumable": resumable}));
+        let skip = self.chance.u8(0..4);
+        match self.chance.u8(0..9) {
+            0 => on_request(json!({"kind": "lose_response", "skip": skip})),
+            1 => on_request(json!({"kind": "lose_request", "skip": skip})),
+            2 => on_request(json!({"kind": "rate_limit", "scope": "user", "retry_after_ms": 200})),
+            3 => {
+                on_request(json!({"kind": "rate_limit", "scope": "global", "retry_after_ms": 200}))
             }
+            4 => on_request(json!({"kind": "status", "status": 502, "skip": skip})),
+            5 => on_request(json!({"kind": "slow_body", "ms": 150})),
+            6 => hall.arm(&json!({"on": "dispatch", "kind": "duplicate", "times": 3})),
             _ => {}
+        }
+    }
+
+    fn break_the_link(&mut self) {
+        let hall = &self.stage.hall;
+        match self.chance.u8(0..6) {
+            0 => hall.strike(&json!({"kind": "drop"})),
+            1 => hall.strike(&json!({"kind": "reconnect"})),
+            2 => hall.strike(&json!({"kind": "invalid_session", "resumable": true})),
+            3 => hall.strike(&json!({"kind": "invalid_session", "resumable": false})),
+            4 => hall.strike(&json!({"kind": "half_open"})),
+            _ => hall.arm(&json!({"on": "heartbeat"})),
         }
     }
 
