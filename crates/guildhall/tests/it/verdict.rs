@@ -194,3 +194,23 @@ fn judge_receipts(journal: &Journal, row: u64, posts: &[String], faults: &mut Ve
         ));
     }
 }
+
+#[test]
+fn the_judge_sees_an_answer_that_is_not_there_or_not_whole() {
+    use crate::{ask::Ask, seat::Ended, stage::Stage};
+    let mut stage = Stage::open();
+    let [one, two] = crate::stage::HERE;
+    let said = [
+        crate::ask::say(&stage.hall, one, Ask::Short(1)),
+        crate::ask::say(&stage.hall, two, Ask::Long),
+    ];
+    stage.answered(&said);
+    assert_eq!(stage.seat.terminate(), Ended::Exit(0));
+    let short = stage.hall.bot_posts(one, said[0].row);
+    let long = stage.hall.bot_posts(two, said[1].row);
+    stage.hall.delete(one, short[0].id);
+    stage.hall.delete(two, long[1].id);
+    let verdict = judge(&stage.hall, &stage.seat.journal(), &said);
+    assert_eq!(verdict.outcomes, [Outcome::Lost, Outcome::Broken]);
+    assert!(verdict.faults.len() >= 4, "{verdict:#?}");
+}
