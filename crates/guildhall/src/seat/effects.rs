@@ -6,13 +6,16 @@
 use super::{
     driver::{Driver, Running},
     receipts,
+    time::{self, Pace},
     writer::{Job, SpoolJob},
 };
 use guildhall_connector::{
-    input::{Input, Learned},
+    durable::{Delivery, DeliveryState},
+    ids::Nonce,
+    input::{Input, Learned, Receipt},
     record::Record,
     run::RunEvent,
-    step::{Command, LookUp, StartRun, Tell},
+    step::{Command, LookUp, Post, StartRun, Tell},
 };
 use guildhall_discord::gateway::{Clock, EventStream, GatewayConfig, Handle, Now};
 use guildhall_engine::RunRequest;
@@ -23,17 +26,7 @@ impl Driver {
     pub(super) fn carry_out(&mut self, running: &mut Running, command: Command) {
         self.keep.touch(self.clocks.mono());
         match command {
-            Command::Post(post) => {
-                let (rest, inputs) = (self.rest.clone(), running.inputs.clone());
-                tracing::debug!(nonce = %post.nonce, channel = %post.channel, "post");
-                tokio::spawn(async move {
-                    failpoint("discord.before-post");
-                    let receipt = receipts::post(&rest, &post).await;
-                    failpoint("discord.after-post");
-                    tracing::debug!(nonce = %post.nonce, ?receipt, "posted");
-                    send(&inputs, Input::Sent(post.nonce, receipt));
-                });
-            }
+            Command::Post(post) => self.post(running, post),
             Command::React {
                 row,
                 channel,
@@ -79,6 +72,29 @@ impl Driver {
             Command::Exit(exit) => running.exit = Some(exit),
             Command::Tell(tell) => self.tell(tell),
         }
+    }
+
+    fn post(&self, running: &Running, post: Post) {
+        let (rest, inputs) = (self.rest.clone(), running.inputs.clone());
+        let doubtful = |(nonce, delivery): (Nonce, &Delivery)| {
+            nonce == post.nonce && delivery.state == DeliveryState::Unknown
+        };
+        let may_stand = self.connector.durable().open_deliveries().any(doubtful);
+        tracing::debug!(nonce = %post.nonce, channel = %post.channel, "post");
+        tokio::spawn(async move {
+            if may_stand && time::pace(&rest).await != Pace::Even {
+                // The age that spoke for a repeat was not what it seemed: the connector decides anew.
+                return send(
+                    &inputs,
+                    Input::Sent(post.nonce, Receipt::NotSent { wait_ms: 0 }),
+                );
+            }
+            failpoint("discord.before-post");
+            let receipt = receipts::post(&rest, &post).await;
+            failpoint("discord.after-post");
+            tracing::debug!(nonce = %post.nonce, ?receipt, "posted");
+            send(&inputs, Input::Sent(post.nonce, receipt));
+        });
     }
 
     fn look_up(&self, running: &Running, look_up: LookUp) {

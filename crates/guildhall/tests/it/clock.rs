@@ -5,9 +5,11 @@
 
 use crate::{
     ask::{Ask, Mix, say},
+    middleman::Trick,
     pool::{all_hold, case},
     seat::Ended,
     stage::{HERE, Stage},
+    waiting::{PATIENCE, until},
 };
 use serde_json::json;
 
@@ -21,6 +23,7 @@ fn a_clock_that_jumps_loses_and_doubles_nothing() {
     let mut cases = Vec::new();
     for (name, jump) in JUMPS {
         cases.push(case(name, move || while_it_serves(jump)));
+        cases.push(case(name, move || before_a_repeat(jump)));
         cases.push(case(name, move || after_a_post(jump, "discord.after-post")));
         cases.push(case(name, move || {
             after_a_post(jump, "discord.before-post")
@@ -43,11 +46,37 @@ fn while_it_serves(jump: i64) {
     // Ids follow the clock: what is said earlier in the day stands before.
     let rows = [again.row];
     assert!(
-        stage.seat.settles(&rows, crate::waiting::PATIENCE),
+        stage.seat.settles(&rows, PATIENCE),
         "{}",
         stage.seat.last_words()
     );
     assert_eq!(stage.seat.terminate(), Ended::Exit(0));
+}
+
+/// It jumps between a post whose answer was lost and its repeat, as for a machine that was paused.
+fn before_a_repeat(jump: i64) {
+    let (mut stage, middleman) = Stage::by_discords_clock();
+    let row = stage.hall.say(HERE[0], "slow 1");
+    let journal = stage.seat.journal();
+    until("the row", || {
+        !journal.about("rows", "claimed", row).is_empty()
+    });
+    // Neither the answer nor the gateway tells of the post.
+    let lost = json!({"on": "dispatch", "kind": "lose", "event": "MESSAGE_CREATE"});
+    stage.hall.arm(&lost);
+    middleman.play(Trick::Dropped, 1);
+    until("the post", || {
+        middleman.left() == 0 && stage.hall.armed() == 0
+    });
+    stage.hall.advance(jump);
+    assert!(
+        stage.seat.settles(&[row], PATIENCE),
+        "{}",
+        stage.seat.last_words()
+    );
+    let posts = stage.hall.bot_posts(HERE[0], 0);
+    assert_eq!(posts.len(), 1, "{posts:?}");
+    assert_eq!(journal.turn(row).expect("a record")["how"], "done");
 }
 
 /// It jumps while the process is dead, so that nobody saw it.
@@ -64,7 +93,7 @@ fn after_a_post(jump: i64, point: &str) {
     stage.seat.start(None);
     let rows: Vec<_> = said.iter().map(|said| said.row).collect();
     assert!(
-        stage.seat.settles(&rows, crate::waiting::PATIENCE),
+        stage.seat.settles(&rows, PATIENCE),
         "{}",
         stage.seat.last_words()
     );
