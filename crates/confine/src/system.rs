@@ -12,7 +12,7 @@ use rustix::{
 
 use crate::Refusal;
 
-/// How often a look-up is tried that met a rename or a mount somewhere else on the host.
+/// How often a look-up is tried again that met a rename or a mount.
 const OPEN_ATTEMPTS: u32 = 8;
 
 /// On every open: never wait for a peer, never become the process's terminal, never reach a child,
@@ -165,9 +165,10 @@ pub(crate) fn beneath(
     let mut attempt = 0;
     loop {
         match rustix::fs::openat2(folder, path, flags, Mode::empty(), resolve) {
-            // A rename or a mount somewhere on the host met the look-up. Without `..` in the path
-            // it was never seen; try again, a few times only.
-            Err(Errno::AGAIN) if attempt < OPEN_ATTEMPTS => attempt += 1,
+            // AGAIN: a rename or a mount somewhere on the host met the look-up; without `..` in the
+            // path it was never seen. XDEV: a mount, or a folder on the way that was moved out of
+            // `folder` just then, which the next look tells apart. Try again, a few times only.
+            Err(Errno::AGAIN | Errno::XDEV) if attempt < OPEN_ATTEMPTS => attempt += 1,
             Err(Errno::INTR) => {}
             other => return other,
         }

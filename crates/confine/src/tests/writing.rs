@@ -296,6 +296,51 @@ fn a_file_system_without_a_call_is_served_by_the_next_one() {
 }
 
 #[test]
+fn what_changed_while_the_file_was_staged_is_seen_before_it_is_named() {
+    // Without exchange nothing is displaced that could tell: the second look has to.
+    let cases: &[(&str, Act, Refusal)] = &[
+        (
+            "rewritten",
+            |s| put(&s.place("work", "d/f.txt"), "theirs"),
+            Refusal::ChangedSinceRead,
+        ),
+        (
+            "another mode",
+            |s| {
+                let mode = fs::Permissions::from_mode(0o755);
+                fs::set_permissions(s.place("work", "d/f.txt"), mode).expect("sets");
+            },
+            Refusal::ChangedSinceRead,
+        ),
+        (
+            "folder moved out",
+            |s| fs::rename(s.place("work", "d"), s.place("work", "@out/d")).expect("moves"),
+            Refusal::ParentMoved,
+        ),
+    ];
+    for (name, act, want) in cases {
+        let stage = Stage::new();
+        let prepared = stage.prepared("d/f.txt");
+        let (scene, act) = (Rc::clone(&stage.scene), *act);
+        let failing = move |moment| match moment {
+            Moment::Staged => {
+                act(&scene);
+                Ok(())
+            }
+            Moment::Exchange => Err(Errno::INVAL),
+            _ => Ok(()),
+        };
+        let done = moment::during(failing, || stage.root.publish(prepared));
+        assert_eq!(done, Err(*want), "{name}");
+        let after = stage.scene.snapshot();
+        assert_eq!(after, without_temporaries(after.clone()), "{name}");
+        let here = [stage.place("d/f.txt"), stage.place("@out/d/f.txt")];
+        let text = here.iter().find_map(|place| fs::read(place).ok());
+        assert_ne!(text.as_deref(), Some(&b"new"[..]), "{name}");
+    }
+}
+
+#[test]
 fn a_link_in_place_of_a_missing_call_still_never_replaces() {
     let stage = Stage::new();
     let prepared = stage.prepared("d/n.txt");

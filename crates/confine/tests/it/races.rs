@@ -61,6 +61,9 @@ fn race(steps: usize) {
         // A race that always refuses or never does shows nothing.
         assert!(read["ok"] > 0 && read.len() > 1, "{read:?}");
         assert!(wrote["ok"] > 0, "{wrote:?}");
+        // Nothing is mounted here: a folder that moves away is not taken for a mount.
+        let mounts = [&read, &wrote].map(|told| told.get("mount-boundary"));
+        assert_eq!(mounts, [None, None]);
         assert_eq!(leftovers(&ground), Vec::<PathBuf>::new());
     }
 }
