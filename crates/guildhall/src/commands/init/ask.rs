@@ -77,16 +77,17 @@ impl Asker {
             let what = format!("say {flag}: there is nobody to ask");
             return Err(Failure::new(ExitReason::Usage, what));
         }
-        eprint!("{question} (it does not show): ");
         let stdin = std::io::stdin();
         let before = tcgetattr(&stdin).ok();
         if let Some(mut quiet) = before.clone() {
             quiet.local_modes.remove(LocalModes::ECHO);
             quiet.local_modes.insert(LocalModes::ECHONL);
-            if let Err(error) = tcsetattr(&stdin, OptionalActions::Flush, &quiet) {
+            if let Err(error) = tcsetattr(&stdin, OptionalActions::Drain, &quiet) {
                 tracing::debug!(%error, "the terminal goes on showing what is typed");
             }
         }
+        // Asked only now: who answers at once must not see it shown, or lose it.
+        eprint!("{question} (it does not show): ");
         let line = line();
         if let Some(before) = before
             && let Err(error) = tcsetattr(&stdin, OptionalActions::Now, &before)
