@@ -83,10 +83,12 @@ impl Root {
     ///
     /// # Errors
     /// [`Refusal::RootReplaced`], [`Refusal::NotFound`], [`Refusal::Symlink`],
-    /// [`Refusal::NotDirectory`], [`Refusal::MountBoundary`], or the class of what the system said.
+    /// [`Refusal::NotDirectory`], [`Refusal::MountBoundary`], [`Refusal::ChangedSinceRead`] when the
+    /// folder was moved meanwhile, or the class of what the system said.
     pub fn list(&self, path: &RelPath, max: usize) -> Result<Listing, Refusal> {
         self.refuse_replaced()?;
         let folder = self.start().folder(path, system::LIST)?;
+        let facts = system::facts(folder.as_fd()).map_err(Refusal::of_call)?;
         let (mut total, mut end) = (0, End::Reached);
         // The greatest name on top, to give way to a smaller one.
         let mut first: BinaryHeap<(Vec<u8>, u8)> = BinaryHeap::new();
@@ -108,6 +110,10 @@ impl Root {
             Names::More
         })
         .map_err(Refusal::of_call)?;
+        // A folder that was moved out meanwhile may hold names from there.
+        if self.start().inode(path.as_str().as_bytes()) != Ok(facts.inode) {
+            return Err(Refusal::ChangedSinceRead);
+        }
         let found = first.into_sorted_vec();
         let shown = found.len();
         let entries: Vec<Entry> = found

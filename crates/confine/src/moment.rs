@@ -8,6 +8,8 @@ use rustix::io::Errno;
 /// A moment inside an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Moment {
+    /// A file was opened for reading; nothing is known of it yet.
+    Opened,
     /// A file was opened for reading and its facts are known; nothing is read yet.
     Looked,
     /// The bytes stand in a temporary file, synced.

@@ -186,10 +186,10 @@ impl Root {
         }
         self.refuse_replaced()?;
         shapes::refuse_credentials(path.as_str().as_bytes())?;
-        let (folder, name, parent) = self.parent_of(path, system::LIST).map_err(missing_parent)?;
+        let (folder, _, parent) = self.parent_of(path, system::LIST).map_err(missing_parent)?;
         refuse_git_metadata(self, &parent)?;
         let facts = system::facts(folder.as_fd()).map_err(Refusal::of_call)?;
-        let found = self.read_target(folder.as_fd(), name, limit)?;
+        let found = self.read_target(folder.as_fd(), path, limit)?;
         let bytes = found.as_ref().map(|(bytes, _)| bytes.as_slice());
         let (change, after) = decide(bytes)?;
         refuse_text(change, &after, limit)?;
@@ -204,14 +204,17 @@ impl Root {
         })
     }
 
-    /// The content of what a change would replace, `None` where there is nothing.
+    /// The content of what a change of `path` in `folder` would replace, `None` where there is nothing.
     pub(crate) fn read_target(
         &self,
         folder: BorrowedFd<'_>,
-        name: &str,
+        path: &RelPath,
         limit: FileLimit,
     ) -> Result<Option<(Vec<u8>, Facts)>, Refusal> {
-        let (bytes, facts) = match read::read_file(&self.start(), folder, name, limit) {
+        let (_, name) = path.split().ok_or(Refusal::NotRegular)?;
+        let start = self.start();
+        let again = || start.inode(path.as_str().as_bytes());
+        let (bytes, facts) = match read::read_file(&start, folder, name, limit, again) {
             Ok(found) => found,
             Err(Refusal::NotFound) => return Ok(None),
             Err(other) => return Err(other),

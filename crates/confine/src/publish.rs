@@ -127,7 +127,7 @@ impl Root {
             Change::Create => Refusal::Exists,
             Change::Replace | Change::Edit => Refusal::ChangedSinceRead,
         };
-        let found = match self.read_target(folder, name, prepared.limit) {
+        let found = match self.read_target(folder, &prepared.path, prepared.limit) {
             Ok(found) => found,
             Err(Refusal::TooLarge | Refusal::ReadOnlyFile) => return Err(changed),
             Err(other) => return Err(other),
@@ -195,7 +195,11 @@ impl Root {
         }
         let file = self.start().name_in(folder, staged.name(), system::READ)?;
         let facts = system::facts(file.as_fd()).map_err(Refusal::of_call)?;
-        let bytes = match read::read_open(&file, &facts, prepared.limit) {
+        let again = || {
+            let found = system::facts_at(folder, staged.name()).map_err(Refusal::of_open)?;
+            Ok(found.inode)
+        };
+        let bytes = match read::read_open(&file, &facts, prepared.limit, folder, again) {
             Ok(bytes) => bytes,
             Err(Refusal::TooLarge) => return Err(Refusal::ChangedSinceRead),
             Err(other) => return Err(other),

@@ -11,7 +11,7 @@ use crate::{
     moment::{self, Moment},
     resolve::Start,
     shapes,
-    system::{self, Facts, Kind},
+    system::{self, Facts, Inode, Kind},
 };
 
 /// A NUL among this many first bytes makes a file binary.
@@ -79,7 +79,9 @@ impl Root {
     pub fn read_text(&self, path: &RelPath, limit: FileLimit) -> Result<FileText, Refusal> {
         self.refuse_replaced()?;
         let (folder, name, _) = self.parent_of(path, system::PASS)?;
-        let (bytes, _) = read_file(&self.start(), folder.as_fd(), name, limit)?;
+        let start = self.start();
+        let again = || start.inode(path.as_str().as_bytes());
+        let (bytes, _) = read_file(&start, folder.as_fd(), name, limit, again)?;
         let text = text_of(bytes)?;
         shapes::refuse_credentials(text.as_bytes())?;
         Ok(FileText { text })
@@ -104,22 +106,24 @@ pub(crate) fn look(folder: BorrowedFd<'_>, name: &str) -> Result<Facts, Refusal>
     Ok(facts)
 }
 
-/// The whole content of a file, and its facts.
+/// The whole content of a file, and its facts. `again` is [`still_one`]'s.
 pub(crate) fn read_file(
     start: &Start<'_>,
     folder: BorrowedFd<'_>,
     name: &str,
     limit: FileLimit,
+    again: impl FnOnce() -> Result<Inode, Refusal>,
 ) -> Result<(Vec<u8>, Facts), Refusal> {
     // A device may act when it is opened, and a peer of a FIFO wakes: look at the kind first.
     let seen = look(folder, name)?;
     let file = start.name_in(folder, name.as_bytes(), system::READ)?;
+    moment::pass(Moment::Opened).map_err(Refusal::of_call)?;
     let facts = system::facts(file.as_fd()).map_err(Refusal::of_call)?;
     system::refuse_unusual(&facts)?;
     if facts.inode != seen.inode {
         return Err(Refusal::ChangedSinceRead);
     }
-    let bytes = read_open(&file, &facts, limit)?;
+    let bytes = read_open(&file, &facts, limit, folder, again)?;
     Ok((bytes, facts))
 }
 
@@ -128,6 +132,8 @@ pub(crate) fn read_open(
     file: &OwnedFd,
     facts: &Facts,
     limit: FileLimit,
+    folder: BorrowedFd<'_>,
+    again: impl FnOnce() -> Result<Inode, Refusal>,
 ) -> Result<Vec<u8>, Refusal> {
     let limit = limit.get();
     if facts.kind != Kind::File {
@@ -145,12 +151,50 @@ pub(crate) fn read_open(
     }
     bytes.truncate(length);
     bytes.shrink_to_fit();
-    let after = system::facts(file.as_fd()).map_err(Refusal::of_call)?;
-    let same = (after.size, after.changed) == (facts.size, facts.changed);
-    if !same || after.size != u64::try_from(length).unwrap_or(u64::MAX) {
+    still_one(file, facts, folder, again)?;
+    if facts.size != u64::try_from(length).unwrap_or(u64::MAX) {
         return Err(Refusal::ChangedSinceRead);
     }
     Ok(bytes)
+}
+
+/// Refuses a file that changed since `facts` were taken, or whose one name is not the one in
+/// `folder` that `again` looks up.
+///
+/// One name says nothing by itself: a file outside that was given a second name inside has one again
+/// as soon as that name is taken away, and it may have been opened in between. But making and taking
+/// away names changes the inode's time. So with the same time throughout, it had this one name all
+/// the while; and if the look-up in between finds it, that name is inside.
+///
+/// The kernel changes time, count and name one after the other, and a look may fall in between. It
+/// cannot before and after a moment at which the folder is settled: what was under way at the first
+/// look is done by then, and shows at the next.
+pub(crate) fn still_one(
+    file: &OwnedFd,
+    facts: &Facts,
+    folder: BorrowedFd<'_>,
+    again: impl FnOnce() -> Result<Inode, Refusal>,
+) -> Result<(), Refusal> {
+    let look = || {
+        let now = system::facts(file.as_fd()).map_err(Refusal::of_call)?;
+        system::refuse_unusual(&now)?;
+        if now == *facts {
+            Ok(())
+        } else {
+            Err(Refusal::ChangedSinceRead)
+        }
+    };
+    system::settle(folder);
+    let found =
+        again().map_err(|refusal| refusal.put(&[Refusal::NotFound], Refusal::ChangedSinceRead))?;
+    look()?;
+    system::settle(folder);
+    look()?;
+    if found == facts.inode {
+        Ok(())
+    } else {
+        Err(Refusal::ChangedSinceRead)
+    }
 }
 
 /// Bytes as text, where they are some.

@@ -14,7 +14,7 @@ use rustix::{
 
 use crate::{
     Refusal, RelPath,
-    system::{self, Facts, Kind, Mounts},
+    system::{self, Facts, Inode, Kind, Mounts},
 };
 
 /// How paths are looked up.
@@ -64,6 +64,13 @@ impl Start<'_> {
             }
             Way::Steps => self.by_steps(path, flags),
         }
+    }
+
+    /// Which inode a path leads to now.
+    pub(crate) fn inode(&self, path: &[u8]) -> Result<Inode, Refusal> {
+        let found = self.at(path, system::LOOK)?;
+        let facts = system::facts(found.as_fd()).map_err(Refusal::of_call)?;
+        Ok(facts.inode)
     }
 
     /// Opens one name in `folder`, which lies below the start.

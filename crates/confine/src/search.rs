@@ -92,6 +92,8 @@ pub struct Skipped {
     pub binary: usize,
     /// Files that match and are not UTF-8.
     pub not_utf8: usize,
+    /// Files that match and changed, or lost or gained a name, while they were searched.
+    pub changed: usize,
     /// Names that break a rule of paths, those that only begin with a dot aside.
     pub names: usize,
     /// What the rules of ignore files leave out.

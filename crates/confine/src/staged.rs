@@ -4,11 +4,6 @@
 //! Never: replaces anything; leaves its name behind when it is dropped; is readable by more people
 //! than the target will be.
 
-use std::{
-    hash::{BuildHasher, Hasher, RandomState},
-    sync::atomic::{AtomicU64, Ordering},
-};
-
 use rustix::{
     fd::{AsFd, BorrowedFd, OwnedFd},
     fs::{AtFlags, Gid, Mode, RenameFlags, Uid, XattrFlags},
@@ -18,13 +13,9 @@ use rustix::{
 use crate::{
     Refusal,
     prepare::Before,
-    system::{self, Facts, Inode},
+    system::{self, Facts, Inode, PREFIX, SUFFIX},
 };
 
-/// How the names of temporary files begin. The dot keeps them out of every tool's reach.
-pub(crate) const PREFIX: &[u8] = b".guildhall-";
-/// How they end.
-pub(crate) const SUFFIX: &[u8] = b".tmp";
 /// What is added to the name of a file that is not ours and must not be lost.
 const KEPT: &[u8] = b".kept";
 
@@ -73,7 +64,7 @@ impl<'f> Staged<'f> {
     fn named(folder: BorrowedFd<'f>, mode: u32) -> Result<Self, Refusal> {
         let mut attempt = 0;
         loop {
-            let name = fresh_name();
+            let name = system::fresh_name();
             let file = match system::make(folder, &name, mode) {
                 Err(Errno::EXIST) if attempt < NAME_ATTEMPTS => {
                     attempt += 1;
@@ -211,13 +202,4 @@ pub(crate) fn is_ours(name: &[u8]) -> bool {
 /// The facts under which a leftover of ours may be removed: a plain file of this user with one name.
 pub(crate) fn is_leftover(facts: &Facts) -> bool {
     system::refuse_unusual(facts).is_ok() && facts.owner.0 == rustix::process::geteuid().as_raw()
-}
-
-fn fresh_name() -> Vec<u8> {
-    static COUNT: AtomicU64 = AtomicU64::new(0);
-    // Exclusive creation makes the name safe; chance only keeps two processes apart.
-    let mut hasher = RandomState::new().build_hasher();
-    hasher.write_u64(COUNT.fetch_add(1, Ordering::Relaxed));
-    let number = format!("{:016x}", hasher.finish());
-    [PREFIX, number.as_bytes(), SUFFIX].concat()
 }

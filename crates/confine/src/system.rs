@@ -4,6 +4,11 @@
 //! Never: a name with a slash in it, except in [`beneath`], where the kernel itself confines;
 //! a link that is followed; an open that waits.
 
+use std::{
+    hash::{BuildHasher, Hasher, RandomState},
+    sync::atomic::{AtomicU64, Ordering},
+};
+
 use rustix::{
     fd::{AsFd, BorrowedFd, OwnedFd},
     fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags, Stat, Statx, StatxFlags},
@@ -14,6 +19,11 @@ use crate::Refusal;
 
 /// How often a look-up is tried again that met a rename or a mount.
 const OPEN_ATTEMPTS: u32 = 8;
+
+/// How the names of temporary files begin. The dot keeps them out of every tool's reach.
+pub(crate) const PREFIX: &[u8] = b".guildhall-";
+/// How they end.
+pub(crate) const SUFFIX: &[u8] = b".tmp";
 
 /// On every open: never wait for a peer, never become the process's terminal, never reach a child,
 /// never follow a link in the last place.
@@ -31,6 +41,8 @@ pub(crate) const PASS: OFlags = OFlags::PATH
 pub(crate) const LIST: OFlags = ALWAYS.union(OFlags::DIRECTORY);
 /// To read a file.
 pub(crate) const READ: OFlags = ALWAYS;
+/// To see what a name leads to, whatever it is.
+pub(crate) const LOOK: OFlags = OFlags::PATH.union(OFlags::CLOEXEC).union(OFlags::NOFOLLOW);
 /// To make a file that must not be there.
 const MAKE: OFlags = ALWAYS
     .union(OFlags::WRONLY)
@@ -187,6 +199,24 @@ pub(crate) fn step(folder: BorrowedFd<'_>, name: &[u8], flags: OFlags) -> Result
 /// Makes a file that was not there; `mode` is narrowed by the process's umask.
 pub(crate) fn make(folder: BorrowedFd<'_>, name: &[u8], mode: u32) -> Result<OwnedFd, Errno> {
     retry(|| rustix::fs::openat(folder, name, MAKE, Mode::from_raw_mode(mode)))
+}
+
+/// Waits until no name is being made or taken away in `folder`.
+///
+/// Whoever does that holds the folder's lock from before the change until the name is seen, or not,
+/// by everybody; a look-up of a name that the kernel has not met yet takes the same lock.
+pub(crate) fn settle(folder: BorrowedFd<'_>) {
+    let _absent = facts_at(folder, &fresh_name());
+}
+
+/// A name of ours that nobody has used.
+pub(crate) fn fresh_name() -> Vec<u8> {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    // Exclusive creation makes the name safe; chance only keeps two processes apart.
+    let mut hasher = RandomState::new().build_hasher();
+    hasher.write_u64(COUNT.fetch_add(1, Ordering::Relaxed));
+    let number = format!("{:016x}", hasher.finish());
+    [PREFIX, number.as_bytes(), SUFFIX].concat()
 }
 
 /// The root of the file system, to start a walk of an absolute path at.

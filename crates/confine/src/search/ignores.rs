@@ -12,7 +12,11 @@ use ignore::{
 };
 use rustix::fd::{AsFd, OwnedFd};
 
-use crate::{FileLimit, read, resolve::Start, system::Kind};
+use crate::{
+    FileLimit, Refusal, read,
+    resolve::Start,
+    system::{self, Kind},
+};
 
 /// The files with rules, the stronger one last.
 const NAMES: [&str; 2] = [".gitignore", ".ignore"];
@@ -78,7 +82,12 @@ fn rules_in(start: &Start<'_>, folder: &OwnedFd) -> Option<Gitignore> {
     let mut builder = GitignoreBuilder::new("");
     let mut any = false;
     for name in NAMES {
-        let Ok((bytes, _)) = read::read_file(start, folder.as_fd(), name, RULES_MAX) else {
+        let again = || {
+            let found = system::facts_at(folder.as_fd(), name.as_bytes());
+            found.map(|facts| facts.inode).map_err(Refusal::of_open)
+        };
+        let read = read::read_file(start, folder.as_fd(), name, RULES_MAX, again);
+        let Ok((bytes, _)) = read else {
             continue;
         };
         let text = String::from_utf8_lossy(&bytes);

@@ -2,7 +2,7 @@
 //!
 //! In: the names of a walk. Out: the hits, with what was left out.
 //! Never: looks at a file's credential shapes before it has a hit, which would cost more than the
-//! search; shows a hit before it has looked.
+//! search; shows a hit before it has looked, and looked again at whose file it is.
 
 use std::{borrow::Cow, str};
 
@@ -10,7 +10,7 @@ use grep_matcher::LineTerminator;
 use grep_regex::RegexMatcher;
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkMatch};
 use rustix::{
-    fd::{AsFd, OwnedFd},
+    fd::{AsFd, BorrowedFd, OwnedFd},
     io::Errno,
 };
 
@@ -23,7 +23,7 @@ use crate::{
     Refusal, path, read,
     resolve::{self, Start},
     shapes,
-    system::{self, Kind},
+    system::{self, Facts, Kind},
     tree::{Cut, Met, Name, Next, Visitor},
 };
 
@@ -81,8 +81,8 @@ impl<'s> Seeker<'s> {
         found
     }
 
-    /// The content of a file that may be searched, as its length in the buffer.
-    fn read(&mut self, met: &Met<'_>) -> Option<usize> {
+    /// A file that may be searched, its content in the buffer.
+    fn read(&mut self, met: &Met<'_>) -> Option<InBuffer> {
         let skipped = &mut self.found.skipped;
         let file = match system::step(met.folder, met.name, system::READ) {
             Ok(file) => file,
@@ -112,7 +112,12 @@ impl<'s> Seeker<'s> {
         } else {
             // One more than it says it holds: a file that grew is read on, up to the limit.
             let said = usize::try_from(facts.size).map_or(limit, |size| size.min(limit)) + 1;
-            return self.fill(&file, said);
+            let length = self.fill(&file, said)?;
+            return Some(InBuffer {
+                file,
+                facts,
+                length,
+            });
         };
         *count += 1;
         None
@@ -150,8 +155,8 @@ impl<'s> Seeker<'s> {
     }
 
     /// Searches what is in the buffer.
-    fn seek(&mut self, length: usize, path: &str) -> Next {
-        let bytes = &self.buffer[..length];
+    fn seek(&mut self, read: &InBuffer, folder: BorrowedFd<'_>, path: &str) -> Next {
+        let bytes = &self.buffer[..read.length];
         let text = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
         let mut lines = Lines {
             matcher: &self.matcher,
@@ -173,6 +178,11 @@ impl<'s> Seeker<'s> {
         }
         if str::from_utf8(bytes).is_err() {
             self.found.skipped.not_utf8 += 1;
+            return Next::On;
+        }
+        let again = || self.start.inode(path.as_bytes());
+        if read::still_one(&read.file, &read.facts, folder, again).is_err() {
+            self.found.skipped.changed += 1;
             return Next::On;
         }
         let named = shapes::credential_in(path.as_bytes()).is_none();
@@ -253,14 +263,14 @@ impl Visitor for Seeker<'_> {
     }
 
     fn file(&mut self, met: &Met<'_>) -> Next {
-        let Some(length) = self.read(met) else {
+        let Some(read) = self.read(met) else {
             return Next::On;
         };
         self.found.files += 1;
-        self.found.bytes += u64::try_from(length).unwrap_or(u64::MAX);
+        self.found.bytes += u64::try_from(read.length).unwrap_or(u64::MAX);
         // Names were held against the rules of paths, which are text.
         let path: Cow<'_, str> = String::from_utf8_lossy(met.path);
-        match self.seek(length, &path) {
+        match self.seek(&read, met.folder, &path) {
             Next::On if self.found.bytes > self.bounds.read_bytes => Next::Stop(Cut::Bytes),
             next @ (Next::On | Next::Stop(_)) => next,
         }
@@ -277,6 +287,13 @@ impl Visitor for Seeker<'_> {
             skipped.unreadable += 1;
         }
     }
+}
+
+/// A file whose content is in the buffer.
+struct InBuffer {
+    file: OwnedFd,
+    facts: Facts,
+    length: usize,
 }
 
 /// The matching lines of one file, as far as there is room for them.

@@ -424,7 +424,11 @@ fn fail_renames(moment: Moment) -> Result<(), Errno> {
         Moment::PublishNew | Moment::PublishByLink | Moment::Exchange | Moment::Rename => {
             Err(Errno::NOSPC)
         }
-        Moment::Looked | Moment::Staged | Moment::LastCheck | Moment::Published => Ok(()),
+        Moment::Opened
+        | Moment::Looked
+        | Moment::Staged
+        | Moment::LastCheck
+        | Moment::Published => Ok(()),
     }
 }
 

@@ -48,3 +48,35 @@ fn a_file_that_is_a_mount_of_its_own_is_refused_by_both_ways() {
         assert_eq!((found.hits.len(), found.skipped.mounts), (0, 1), "{way:?}");
     }
 }
+
+#[test]
+fn a_folder_that_is_a_mount_is_not_entered_by_a_search() {
+    let mut scene = Scene::new();
+    fs::create_dir(scene.place("work", "inner")).expect("a folder");
+    for name in ["one", "two"] {
+        fs::write(scene.place("work", "@out").join(name), "OUTSIDE").expect("writes");
+    }
+    let step = Step::BindMount {
+        path: "inner".to_owned(),
+        source: "@out".to_owned(),
+    };
+    if let Err(Unavailable) = scene.step(&step) {
+        println!("not run: this process may not mount");
+        return;
+    }
+    let (all, never) = (RelPath::root(), AtomicBool::new(false));
+    let query = Query {
+        pattern: Pattern::Literal("OUTSIDE"),
+        glob: None,
+        path: &all,
+    };
+    let root = scene.root("work", Access::Read, Way::available());
+    let found = root
+        .search(&query, &SearchBounds::default(), &never)
+        .expect("searches");
+    // The folder counts, and nothing in it was met.
+    assert_eq!(
+        (found.hits.len(), found.files, found.skipped.mounts),
+        (0, 0, 1)
+    );
+}

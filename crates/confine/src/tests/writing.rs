@@ -474,3 +474,24 @@ fn what_a_tool_may_not_show_is_bound_by_its_digest_alone() {
         assert!(stage.root.publish(prepared).is_ok(), "{name}");
     }
 }
+
+#[test]
+fn a_temporary_file_with_a_second_name_is_not_published() {
+    for path in ["d/f.txt", "d/n.txt"] {
+        let stage = Stage::new();
+        let (done, there) = stage.publish_while(path, Moment::Staged, |scene| {
+            let mut names = fs::read_dir(scene.place("work", "d"))
+                .expect("lists")
+                .flatten();
+            let staged = names.find(|name| name.file_name().to_string_lossy().ends_with(".tmp"));
+            let staged = staged.expect("a temporary file").path();
+            fs::hard_link(staged, scene.place("work", "@out/stolen")).expect("links");
+        });
+        assert_eq!(done, Err(Refusal::HardLink), "{path}");
+        let (mut there, mut after) = (there, stage.scene.snapshot());
+        // Its second name outside is the other process's own.
+        let stolen = stage.place("@out/stolen");
+        assert!(there.remove(&stolen).is_some() && after.remove(&stolen).is_some());
+        assert_eq!(there, after, "{path}");
+    }
+}

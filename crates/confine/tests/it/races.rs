@@ -267,3 +267,47 @@ fn leftovers(ground: &Ground) -> Vec<PathBuf> {
         .filter(|path| path.to_string_lossy().ends_with(".tmp"))
         .collect()
 }
+
+#[test]
+fn a_second_name_that_comes_and_goes_never_shows_the_file_outside() {
+    second_name(10_000);
+}
+
+#[test]
+#[ignore = "takes minutes: a million reads and as many searches, for a release"]
+fn a_second_name_that_comes_and_goes_a_million_times_never_shows_the_file_outside() {
+    second_name(1_000_000);
+}
+
+/// A file outside has one name again once its name inside is gone, and may be open by then.
+fn second_name(steps: usize) {
+    for way in WAYS {
+        let ground = ground();
+        let (secret, name) = (ground.out("secret.txt"), ground.work("h.txt"));
+        let stop = AtomicBool::new(false);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                while !stop.load(Ordering::Relaxed) {
+                    let _missed =
+                        fs::hard_link(&secret, &name).and_then(|()| fs::remove_file(&name));
+                }
+            });
+            let root = ground.root(way);
+            let (path, all, never) = (path("h.txt"), RelPath::root(), AtomicBool::new(false));
+            let query = Query {
+                pattern: Pattern::Literal("OUTSIDE"),
+                glob: None,
+                path: &all,
+            };
+            let mut escapes = (0, 0);
+            for _ in 0..steps / 2 {
+                let read = root.read_text(&path, LIMIT);
+                escapes.0 += usize::from(read.is_ok());
+                let found = root.search(&query, &SearchBounds::default(), &never);
+                escapes.1 += found.map_or(0, |found| found.hits.len());
+            }
+            stop.store(true, Ordering::Relaxed);
+            assert_eq!(escapes, (0, 0), "reads and searches by {way:?}");
+        });
+    }
+}
