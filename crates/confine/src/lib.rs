@@ -65,7 +65,7 @@ mod tree; // a bounded walk
 
 pub use edit::splice;
 pub use list::{End, Entry, EntryKind, Listing, NAMES_MAX_COUNT, Reach};
-pub use path::{PATH_MAX_BYTES, RelPath, SEGMENT_MAX_BYTES, SEGMENTS_MAX_COUNT};
+pub use path::{PATH_MAX_BYTES, RelPath, SEGMENT_MAX_BYTES, SEGMENTS_MAX_COUNT, is_unseen};
 pub use prepare::{Change, ContentDigest, Prepared};
 pub use publish::{How, Published};
 pub use read::{BINARY_SCAN_BYTES, FileLimit, FileText};
@@ -73,7 +73,7 @@ pub use refusal::{Hint, Refusal, Trouble};
 pub use resolve::Way;
 pub use root::{Access, Root, RootIdentity};
 pub use search::{Found, Hit, PATTERN_MAX_BYTES, Pattern, Query, SearchBounds, Skipped};
-pub use shapes::{Family, credential_in, families};
+pub use shapes::{Family, credential_in, families, know_secrets, without_known_secrets};
 pub use sweep::Swept;
 pub use tree::{Cut, WalkBounds};
 

@@ -43,6 +43,8 @@ pub struct Entry {
     pub name: String,
     /// What it is.
     pub kind: EntryKind,
+    /// Bytes of a regular file, as it was looked at; it may be gone by then.
+    pub bytes: Option<u64>,
     /// Whether a tool accepts the name.
     pub reach: Reach,
 }
@@ -110,17 +112,17 @@ impl Root {
             Names::More
         })
         .map_err(Refusal::of_call)?;
-        // A folder that was moved out meanwhile may hold names from there.
-        if self.start().inode(path.as_str().as_bytes()) != Ok(facts.inode) {
-            return Err(Refusal::ChangedSinceRead);
-        }
         let found = first.into_sorted_vec();
         let shown = found.len();
         let entries: Vec<Entry> = found
             .into_iter()
             .filter(|(name, _)| shapes::credential_in(name).is_none())
-            .map(|(name, rank)| entry(&name, rank))
+            .map(|(name, rank)| entry(&folder, &name, rank))
             .collect();
+        // A folder that was moved out meanwhile may hold names from there.
+        if self.start().inode(path.as_str().as_bytes()) != Ok(facts.inode) {
+            return Err(Refusal::ChangedSinceRead);
+        }
         let withheld = shown - entries.len();
         Ok(Listing {
             entries,
@@ -141,13 +143,18 @@ fn rank(kind: Kind) -> u8 {
     }
 }
 
-fn entry(name: &[u8], rank: u8) -> Entry {
+fn entry(folder: &OwnedFd, name: &[u8], rank: u8) -> Entry {
     let kind = match rank {
         0 => EntryKind::File,
         1 => EntryKind::Folder,
         2 => EntryKind::Link,
         _ => EntryKind::Special,
     };
+    let bytes = (kind == EntryKind::File)
+        .then(|| system::facts_at(folder.as_fd(), name).ok())
+        .flatten()
+        .filter(|facts| facts.kind == Kind::File)
+        .map(|facts| facts.size);
     let reach = if path::is_openable(name) {
         Reach::Open
     } else {
@@ -156,6 +163,7 @@ fn entry(name: &[u8], rank: u8) -> Entry {
     Entry {
         name: path::shown(name),
         kind,
+        bytes,
         reach,
     }
 }

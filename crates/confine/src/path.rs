@@ -10,7 +10,7 @@ mod unseen;
 use std::fmt;
 
 use crate::Refusal;
-use unseen::is_unseen;
+pub use unseen::is_unseen;
 
 /// Longest path in bytes. Linux allows 4096 with the closing NUL (`PATH_MAX`).
 pub const PATH_MAX_BYTES: usize = 4095;

@@ -9,6 +9,7 @@ use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use crate::{
     Refusal, RelPath, Root,
     moment::{self, Moment},
+    prepare::{ContentDigest, digest},
     resolve::Start,
     shapes,
     system::{self, Facts, Inode, Kind},
@@ -85,6 +86,22 @@ impl Root {
         let text = text_of(bytes)?;
         shapes::refuse_credentials(text.as_bytes())?;
         Ok(FileText { text })
+    }
+
+    /// The digest of the file at `path`, whatever it holds: to see whether it is what somebody meant
+    /// to put there.
+    ///
+    /// # Errors
+    /// As [`Root::read_text`], what it holds aside; [`Refusal::TooLarge`] over the largest limit that
+    /// there is.
+    pub fn content_digest(&self, path: &RelPath) -> Result<ContentDigest, Refusal> {
+        self.refuse_replaced()?;
+        let (folder, name, _) = self.parent_of(path, system::PASS)?;
+        let start = self.start();
+        let again = || start.inode(path.as_str().as_bytes());
+        let limit = FileLimit::bytes(FileLimit::CEILING_BYTES);
+        let (bytes, _) = read_file(&start, folder.as_fd(), name, limit, again)?;
+        Ok(digest(&bytes))
     }
 
     /// Refuses what is no regular file with one name, without opening it: for a tool that hands the

@@ -24,7 +24,9 @@ pub struct Swept {
 }
 
 impl Root {
-    /// Removes temporary files of this program that are older than `started`, in seconds since 1970.
+    /// Removes temporary files of this program that are older than `started`, in milliseconds since
+    /// 1970. A file that is hardly older stays: clocks of file systems tick every few milliseconds, and
+    /// it could be one that another seat has only just made.
     ///
     /// # Errors
     /// [`Refusal::RootReadonly`], [`Refusal::RootReplaced`], or the class of what the system said
@@ -36,7 +38,7 @@ impl Root {
         self.refuse_replaced()?;
         let folder = self.start().folder(&RelPath::root(), system::LIST)?;
         let mut sweeper = Sweeper {
-            started,
+            before: started.saturating_sub(TICK_MAX_MS),
             removed: 0,
         };
         let never = AtomicBool::new(false);
@@ -49,8 +51,18 @@ impl Root {
 }
 
 struct Sweeper {
-    started: i64,
+    before: i64,
     removed: usize,
+}
+
+/// Longest tick of a file system's clock that is reckoned with, in milliseconds.
+const TICK_MAX_MS: i64 = 20;
+
+/// Seconds and nanoseconds in milliseconds.
+fn ms((seconds, nanoseconds): (i64, u32)) -> i64 {
+    seconds
+        .saturating_mul(1_000)
+        .saturating_add(i64::from(nanoseconds / 1_000_000))
 }
 
 impl Visitor for Sweeper {
@@ -68,7 +80,7 @@ impl Visitor for Sweeper {
 
     fn file(&mut self, met: &Met<'_>) -> Next {
         let old = system::facts_at(met.folder, met.name)
-            .is_ok_and(|facts| staged::is_leftover(&facts) && facts.changed[1].0 < self.started);
+            .is_ok_and(|facts| staged::is_leftover(&facts) && ms(facts.changed[1]) < self.before);
         if old && rustix::fs::unlinkat(met.folder, met.name, AtFlags::empty()).is_ok() {
             self.removed += 1;
         }

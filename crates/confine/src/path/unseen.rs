@@ -43,7 +43,8 @@ const UNSEEN: [(u32, u32); 31] = [
 ];
 
 /// Whether `c` leaves no trace, or one that misleads.
-pub(super) fn is_unseen(c: char) -> bool {
+#[must_use]
+pub fn is_unseen(c: char) -> bool {
     let code = u32::from(c);
     if code < 0xAD {
         return c.is_control();

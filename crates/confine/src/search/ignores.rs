@@ -21,6 +21,11 @@ use crate::{
 /// The files with rules, the stronger one last.
 const NAMES: [&str; 2] = [".gitignore", ".ignore"];
 
+/// Where a repository has rules that are not shared: below its root, the weakest of all.
+const REPOSITORY: &[u8] = b".git";
+const INFO: &[u8] = b"info";
+const EXCLUDE: &str = "exclude";
+
 /// A larger file has no say.
 const RULES_MAX: FileLimit = FileLimit::bytes(256 * 1024);
 
@@ -34,15 +39,22 @@ struct Level {
     /// Length of the folder's path, its closing slash included.
     base: usize,
     rules: Option<Gitignore>,
+    /// Those of the repository whose root it is.
+    exclude: Option<Gitignore>,
 }
 
 impl Ignores {
     /// Takes the rules of a folder whose path is `base` bytes long.
     pub(super) fn push(&mut self, start: &Start<'_>, folder: &OwnedFd, base: usize, seen: Seen) {
-        let rules = (seen == Seen::Perhaps)
-            .then(|| rules_in(start, folder))
-            .flatten();
-        self.levels.push(Level { base, rules });
+        let (rules, exclude) = match seen {
+            Seen::Perhaps => (rules_in(start, folder), exclude_of(start, folder)),
+            Seen::None => (None, None),
+        };
+        self.levels.push(Level {
+            base,
+            rules,
+            exclude,
+        });
     }
 
     pub(super) fn pop(&mut self) {
@@ -51,20 +63,27 @@ impl Ignores {
 
     /// Whether the innermost rule that speaks of `path` leaves it out.
     pub(super) fn leaves_out(&self, path: &str, kind: Kind) -> bool {
-        for level in self.levels.iter().rev() {
-            let Some(rules) = &level.rules else { continue };
-            let below = path.get(level.base..).unwrap_or(path);
+        let says = |rules: &Gitignore, base: usize| {
+            let below = path.get(base..).unwrap_or(path);
             match rules.matched(Path::new(below), kind == Kind::Folder) {
-                Match::None => {}
-                Match::Ignore(_) => return true,
-                Match::Whitelist(_) => return false,
+                Match::None => None,
+                Match::Ignore(_) => Some(true),
+                Match::Whitelist(_) => Some(false),
             }
-        }
-        false
+        };
+        let inner = || self.levels.iter().rev();
+        let rules = |level: &Level| says(level.rules.as_ref()?, level.base);
+        // Of repositories in each other, the innermost alone has a say.
+        let repository = || inner().find(|level| level.exclude.is_some());
+        let exclude = |level: &Level| says(level.exclude.as_ref()?, level.base);
+        let by_files = inner().find_map(rules);
+        by_files
+            .or_else(|| repository().and_then(exclude))
+            .unwrap_or(false)
     }
 }
 
-/// Whether a folder's listing has an ignore file.
+/// Whether a folder's listing has an ignore file, or a repository.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Seen {
     /// It was not listed, or it was there.
@@ -73,15 +92,30 @@ pub(super) enum Seen {
     None,
 }
 
-/// Whether `name` is that of an ignore file.
+/// Whether `name` is that of an ignore file, or of a repository that may have one.
 pub(super) fn is_rules(name: &[u8]) -> bool {
-    NAMES.iter().any(|rules| rules.as_bytes() == name)
+    name == REPOSITORY || NAMES.iter().any(|rules| rules.as_bytes() == name)
+}
+
+/// The rules of the repository whose root a folder is. One whose git directory lies elsewhere has
+/// none here.
+fn exclude_of(start: &Start<'_>, folder: &OwnedFd) -> Option<Gitignore> {
+    let git = start
+        .name_in(folder.as_fd(), REPOSITORY, system::PASS)
+        .ok()?;
+    let info = start.name_in(git.as_fd(), INFO, system::PASS).ok()?;
+    rules_of(start, &info, &[EXCLUDE])
 }
 
 fn rules_in(start: &Start<'_>, folder: &OwnedFd) -> Option<Gitignore> {
+    rules_of(start, folder, &NAMES)
+}
+
+/// The rules of these files in `folder`, the stronger ones last.
+fn rules_of(start: &Start<'_>, folder: &OwnedFd, names: &[&str]) -> Option<Gitignore> {
     let mut builder = GitignoreBuilder::new("");
     let mut any = false;
-    for name in NAMES {
+    for name in names {
         let again = || {
             let found = system::facts_at(folder.as_fd(), name.as_bytes());
             found.map(|facts| facts.inode).map_err(Refusal::of_open)

@@ -4,10 +4,13 @@
 //! Never: the compiler's own words about a bad pattern, which repeat its text; an expression that
 //! takes more than linear time or compiles to more than its bound.
 
+use std::path::Path;
+
 use globset::{GlobBuilder, GlobMatcher};
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
-use crate::{Refusal, RelPath};
+use crate::{Refusal, RelPath, system::Kind};
 
 /// Longest pattern and longest glob, in bytes.
 pub const PATTERN_MAX_BYTES: usize = 4096;
@@ -33,20 +36,23 @@ pub enum Pattern<'q> {
 pub struct Query<'q> {
     /// What.
     pub pattern: Pattern<'q>,
-    /// Only in files that match: by name, or by path from the root where the glob has a slash.
+    /// Only in files that match: by name, or by path from the root where the glob has a slash. After
+    /// `!`, in all but those, and not in folders that match.
     pub glob: Option<&'q str>,
     /// Below this folder, or in this file.
     pub path: &'q RelPath,
 }
 
 /// Which files are looked at.
-pub(super) struct Files {
-    glob: GlobMatcher,
-    by: By,
+pub(super) enum Files {
+    /// Those that match.
+    Only { glob: GlobMatcher, by: By },
+    /// All but what matches, as a line of an ignore file does: folders and what is in them too.
+    But(Gitignore),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum By {
+pub(super) enum By {
     Name,
     Path,
 }
@@ -55,6 +61,9 @@ impl Files {
     pub(super) fn parse(glob: &str) -> Result<Self, Refusal> {
         if glob.is_empty() || glob.len() > PATTERN_MAX_BYTES {
             return Err(Refusal::BadPattern);
+        }
+        if let Some(but) = glob.strip_prefix('!') {
+            return Self::but(but);
         }
         let by = if glob.contains('/') {
             By::Path
@@ -66,12 +75,35 @@ impl Files {
             .build()
             .map_err(|_| Refusal::BadPattern)?
             .compile_matcher();
-        Ok(Self { glob, by })
+        Ok(Self::Only { glob, by })
     }
 
-    pub(super) fn holds(&self, name: &str, path: &str) -> bool {
-        self.glob
-            .is_match(if self.by == By::Name { name } else { path })
+    fn but(glob: &str) -> Result<Self, Refusal> {
+        // Nothing, no twice, a comment: a line that leaves nothing out.
+        if glob.trim().is_empty() || glob.starts_with(['!', '#']) {
+            return Err(Refusal::BadPattern);
+        }
+        // Ignore files take a class that does not end for its letters.
+        GlobBuilder::new(glob)
+            .build()
+            .map_err(|_| Refusal::BadPattern)?;
+        let mut builder = GitignoreBuilder::new("");
+        builder
+            .add_line(None, glob)
+            .map_err(|_| Refusal::BadPattern)?;
+        let rules = builder.build().map_err(|_| Refusal::BadPattern)?;
+        Ok(Self::But(rules))
+    }
+
+    /// Whether a file is looked at, or a folder entered.
+    pub(super) fn takes(&self, name: &str, path: &str, kind: Kind) -> bool {
+        match self {
+            Self::Only { .. } if kind == Kind::Folder => true,
+            Self::Only { glob, by } => glob.is_match(if *by == By::Name { name } else { path }),
+            Self::But(rules) => !rules
+                .matched(Path::new(path), kind == Kind::Folder)
+                .is_ignore(),
+        }
     }
 }
 

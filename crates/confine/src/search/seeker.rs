@@ -243,12 +243,8 @@ impl Visitor for Seeker<'_> {
             self.found.skipped.names += 1;
             return false;
         };
-        if kind == Kind::File
-            && self
-                .files
-                .as_ref()
-                .is_some_and(|files| !files.holds(text, path))
-        {
+        let files = self.files.as_ref();
+        if files.is_some_and(|files| !files.takes(text, path, kind)) {
             return false;
         }
         if !path::is_openable(name) {

@@ -6,6 +6,7 @@ use crate::{
     Access, FileLimit, RelPath, Root, WalkBounds, Way,
     moment::{self, Moment},
 };
+use std::os::unix::fs::MetadataExt as _;
 use std::{env, fs, os::unix::process::ExitStatusExt, path::Path, process::Command};
 
 const LIMIT: FileLimit = FileLimit::bytes(4096);
@@ -58,7 +59,10 @@ fn a_death_leaves_the_old_text_or_the_new_one_and_nothing_else() {
             // As a process that started before the file was written: it stays.
             let kept = root.sweep(0, WalkBounds::default()).expect("sweeps");
             assert_eq!(kept.removed, 0);
-            let swept = root.sweep(i64::MAX, WalkBounds::default()).expect("sweeps");
+            // As one that starts in the same second.
+            let folder = fs::metadata(scene.place("work", "")).expect("it is there");
+            let soon = folder.ctime() * 1_000 + folder.ctime_nsec() / 1_000_000 + 100;
+            let swept = root.sweep(soon, WalkBounds::default()).expect("sweeps");
             // The staged file, or the one that it displaced.
             let left = usize::from(moment != Moment::Published || there);
             assert_eq!(

@@ -76,6 +76,12 @@ fn a_glob_speaks_of_names_or_of_paths_from_the_root() {
         ("{*.md,a.*}", "", &["a.rs:1:n", "s/d.md:1:n"]),
         ("/a.rs", "", &["a.rs:1:n"]),
         ("*.py", "", &[]),
+        ("!*.rs", "", &["s/d.md:1:n"]),
+        ("!s/*.rs", "", &["a.rs:1:n", "s/d.md:1:n", "s/t/c.rs:1:n"]),
+        ("!t", "", &["a.rs:1:n", "s/b.rs:1:n", "s/d.md:1:n"]),
+        ("!/s/", "", &["a.rs:1:n"]),
+        ("!*.{rs,py}", "s", &["s/d.md:1:n"]),
+        ("\\!*.rs", "", &[]),
     ];
     for (glob, path, want) in cases {
         assert_eq!(
@@ -121,6 +127,53 @@ fn ignore_files_are_honoured_from_the_root_down() {
             .ignored,
         5
     );
+}
+
+#[test]
+fn what_a_repository_excludes_for_one_person_is_left_out_below_its_root() {
+    let ground = Ground::with(&[
+        (".git/info/exclude", "*.tmp\n/top\nkept.tmp\n"),
+        (".gitignore", "!kept.tmp\n"),
+        ("a.tmp", "n"),
+        ("a.txt", "n"),
+        ("kept.tmp", "n"),
+        ("top/x", "n"),
+        ("s/b.tmp", "n"),
+        ("s/top/x", "n"),
+        ("inner/.git/info/exclude", "c.txt\n"),
+        ("inner/c.tmp", "n"),
+        ("inner/c.txt", "n"),
+    ]);
+    let all = [
+        "a.txt:1:n",
+        "inner/c.tmp:1:n",
+        "kept.tmp:1:n",
+        "s/top/x:1:n",
+    ];
+    assert_eq!(ground.search(Pattern::Literal("n"), None, ""), all);
+    assert_eq!(
+        ground.search(Pattern::Literal("n"), None, "s"),
+        ["s/top/x:1:n"],
+        "above the place to search"
+    );
+}
+
+#[test]
+fn a_repository_behind_a_link_excludes_nothing() {
+    let files = [("r/.git/info/x", ""), ("s/.git/x", ""), ("t/x", "")];
+    let ground = Ground::with(&files);
+    for folder in ["r", "s", "t"] {
+        fs::write(ground.work(folder).join("a.txt"), "n").expect("writes");
+    }
+    let outside = ground.out("rules");
+    fs::write(&outside, "a.txt\n").expect("writes");
+    symlink(&outside, ground.work("r/.git/info/exclude")).expect("links");
+    fs::create_dir_all(ground.out("git/info")).expect("folders");
+    fs::write(ground.out("git/info/exclude"), "a.txt\n").expect("writes");
+    symlink(ground.out("git/info"), ground.work("s/.git/info")).expect("links");
+    symlink(ground.out("git"), ground.work("t/.git")).expect("links");
+    let want = ["r/a.txt:1:n", "s/a.txt:1:n", "t/a.txt:1:n"];
+    assert_eq!(ground.search(Pattern::Literal("n"), None, ""), want);
 }
 
 #[test]
@@ -324,6 +377,10 @@ fn a_bad_pattern_is_refused_without_its_text() {
         (Pattern::Literal(&long), None),
         (Pattern::Literal("x"), Some("[")),
         (Pattern::Literal("x"), Some("")),
+        (Pattern::Literal("x"), Some("!")),
+        (Pattern::Literal("x"), Some("!!x")),
+        (Pattern::Literal("x"), Some("![")),
+        (Pattern::Literal("x"), Some("!#x")),
     ];
     let nest = "(".repeat(2000) + &")".repeat(2000);
     let nested = [(Pattern::Regex(nest.as_str()), None)];
