@@ -92,6 +92,8 @@ reasons! {
     Oversize = "oversize",
     /// The day's turns are used up.
     Ceiling = "ceiling",
+    /// The day's money is spent.
+    CostCeiling = "cost-ceiling",
     /// Too many rows wait on the route.
     QueueFull = "queue-full",
     /// The author deleted it before its turn.
@@ -102,6 +104,8 @@ reasons! {
     TooOld = "too-old",
     /// An operator cancelled it.
     Cancelled = "cancelled",
+    /// It answers an ask, and is no talk.
+    Approval = "approval",
 }
 
 impl Serialize for DropReason {

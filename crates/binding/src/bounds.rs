@@ -30,6 +30,7 @@ pub(crate) const PARALLEL_TURNS: Whole = whole(1, 256, 4);
 pub(crate) const QUEUED_TURNS: Whole = whole(1, 10_000, 256);
 pub(crate) const USD_PER_DAY_MIN: f64 = 0.000_001;
 pub(crate) const USD_PER_DAY_MAX: f64 = 1_000_000.0;
+pub(crate) const USD_PER_MTOK_MAX: f64 = 1_000_000.0;
 pub(crate) const IDLE_SECONDS: Whole = whole(0, 86_400, 300);
 pub(crate) const ASK_TIMEOUT_SECONDS: Whole = whole(1, 86_400, 300);
 pub(crate) const MAX_FILE_BYTES: Whole = whole(1, 16_777_216, 262_144);

@@ -16,7 +16,7 @@ use crate::{
         COMMAND_MAX, CONTEXT_FILES_MAX, DISPLAY_NAME_MAX_CHARS, IDLE_SECONDS, INBOUND_MAX_CHARS,
         LABEL_MAX_CHARS, PARALLEL_TURNS, QUEUED_TURNS, REPLY_CHUNK_CHARS, TOOLSETS_MAX,
         TURN_TIMEOUT_SECONDS, TURNS_PER_DAY, URL_MAX_CHARS, USD_PER_DAY_MAX, USD_PER_DAY_MIN,
-        USERS_MAX,
+        USD_PER_MTOK_MAX, USERS_MAX,
     },
     ids::{ChannelId, GuildId, UserId},
     policy::NAME_MAX_CHARS,
@@ -155,7 +155,7 @@ pub struct User {
         "if": {"properties": {"kind": {"const": "practice"}}},
         "then": {"properties": {
             "provider": false, "model": false, "thinking": false, "baseUrl": false,
-            "keyFile": false, "keyEnv": false, "command": false,
+            "keyFile": false, "keyEnv": false, "command": false, "price": false,
         }},
     },
     {
@@ -166,7 +166,10 @@ pub struct User {
             "properties": {"command": false},
         },
     },
-    {"if": {"properties": {"kind": {"const": "acp"}}}, "then": {"required": ["command"]}},
+    {
+        "if": {"properties": {"kind": {"const": "acp"}}},
+        "then": {"required": ["command"], "properties": {"price": false}},
+    },
     {"not": {"required": ["keyFile", "keyEnv"]}},
 ]))]
 pub struct Engine {
@@ -204,6 +207,27 @@ pub struct Engine {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = IDLE_SECONDS.min, max = IDLE_SECONDS.max), extend("default" = IDLE_SECONDS.default))]
     pub idle_seconds: Option<u64>,
+    /// What the provider takes for tokens; without it no cost is counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub price: Option<Price>,
+}
+
+/// US dollars for a million tokens.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Price {
+    /// Tokens that the model reads, in US dollars a million.
+    #[serde(rename = "inputPerMTok")]
+    #[schemars(range(min = 0.0, max = USD_PER_MTOK_MAX))]
+    pub input: f64,
+    /// Tokens that the model writes, thoughts included, in US dollars a million.
+    #[serde(rename = "outputPerMTok")]
+    #[schemars(range(min = 0.0, max = USD_PER_MTOK_MAX))]
+    pub output: f64,
+    /// Tokens that it reads from the provider's cache; without it they cost what the others do.
+    #[serde(rename = "cachedInputPerMTok", skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0, max = USD_PER_MTOK_MAX))]
+    pub cached_input: Option<f64>,
 }
 
 /// Which engine.

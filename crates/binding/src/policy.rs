@@ -39,7 +39,7 @@ pub struct Policy {
     /// Absent means: no tools at all.
     pub tools: Option<Tools>,
     /// Which toolsets each origin gets; an origin that is not named has its default.
-    pub platform_toolsets: BTreeMap<Platform, Vec<String>>,
+    pub platform_toolsets: BTreeMap<Platform, BTreeSet<String>>,
     /// Where Discord is, and what the Discord toolset may do.
     pub discord: DiscordConfig,
     /// How asks are put and decided.
@@ -211,6 +211,19 @@ pub struct EngineConfig {
     pub command: Vec<String>,
     /// How long an idle route keeps its engine warm.
     pub idle: Duration,
+    /// What tokens cost; absent: the engine's own word on cost counts, or none.
+    pub price: Option<Price>,
+}
+
+/// What a million tokens cost, in millionths of a US dollar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Price {
+    /// Tokens in.
+    pub input_micro_usd: u64,
+    /// Tokens out, thoughts included.
+    pub output_micro_usd: u64,
+    /// Tokens in that the provider had in its cache; absent: they cost what the others do.
+    pub cached_input_micro_usd: Option<u64>,
 }
 
 /// Which engine.

@@ -4,11 +4,15 @@
 //! what is open. Never: anything of a row that is settled.
 
 use crate::{
-    durable::{Delivery, DeliveryState, Durable, IllegalRecord, Row, RowState},
+    durable::{
+        Ask, Call, CallFate, ClosedAsk, Delivery, DeliveryState, Durable, IllegalRecord, Row,
+        RowState,
+    },
     ids::{Nonce, Route, RowId},
     moment::{Day, Wall},
-    record::{NoticeKey, OutboxRecord, Record, RowRecord, UnknownWhy},
+    record::{ApprovalRecord, CallRecord, NoticeKey, OutboxRecord, Record, RowRecord, UnknownWhy},
 };
+use guildhall_authority::ask::AskId;
 use guildhall_binding::ids::{ChannelId, MessageId};
 use serde::{Deserialize, Serialize};
 
@@ -19,10 +23,13 @@ pub struct Carry {
     epoch: u64,
     day: Day,
     turns: u32,
+    micro_usd: u64,
     notices: Vec<NoticeKey>,
     served: Vec<(ChannelId, Wall)>,
     cursors: Vec<(ChannelId, MessageId)>,
     paused: Vec<(Route, String)>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    closed: Vec<ClosedAsk>,
 }
 
 /// A checkpoint's content.
@@ -42,6 +49,7 @@ impl Durable {
             epoch: self.epoch,
             day: self.today.0,
             turns: self.today.1,
+            micro_usd: self.spent_micro_usd,
             notices: self.notices.iter().copied().collect(),
             served: self
                 .served
@@ -58,6 +66,7 @@ impl Durable {
                 .iter()
                 .map(|(route, why)| (*route, why.clone()))
                 .collect(),
+            closed: self.closed.iter().cloned().collect(),
         };
         // Rows come queue by queue, so that each route keeps its order.
         let rows = self.queues.values().flatten();
@@ -68,6 +77,9 @@ impl Durable {
                 .iter()
                 .flat_map(|(nonce, it)| restate_delivery(*nonce, it)),
         );
+        restated.extend(self.asks.iter().flat_map(|(id, ask)| restate_ask(*id, ask)));
+        let calls = self.calls.iter();
+        restated.extend(calls.flat_map(|(key, call)| restate_call(*key, call)));
         Checkpoint { carry, restated }
     }
 
@@ -78,10 +90,12 @@ impl Durable {
         Self {
             epoch: carry.epoch,
             today: (carry.day, carry.turns),
+            spent_micro_usd: carry.micro_usd,
             notices: carry.notices.into_iter().collect(),
             served: carry.served.into_iter().collect(),
             cursors: carry.cursors.into_iter().collect(),
             paused: carry.paused.into_iter().collect(),
+            closed: carry.closed.into(),
             ..Self::default()
         }
     }
@@ -168,5 +182,50 @@ fn restate_delivery(nonce: Nonce, delivery: &Delivery) -> Vec<Record> {
     std::iter::once(intent)
         .chain(end)
         .map(Record::Outbox)
+        .collect()
+}
+
+fn restate_ask(id: AskId, ask: &Ask) -> Vec<Record> {
+    let opened = ApprovalRecord::Opened {
+        ask: id,
+        turn: ask.turn,
+        call: ask.call,
+        tool: ask.tool.clone(),
+        class: ask.class.clone(),
+        digest: ask.digest.clone(),
+        place: ask.place,
+        until: ask.until,
+        since: ask.since,
+    };
+    let posted = |message| ApprovalRecord::Posted { ask: id, message };
+    let refused = ask.refused.clone();
+    let refused = refused.map(|why| ApprovalRecord::Refused { ask: id, why });
+    std::iter::once(opened)
+        .chain(ask.message.map(posted))
+        .chain(ask.end.map(|end| end.record(id)))
+        .chain(refused)
+        .map(Record::Approvals)
+        .collect()
+}
+
+fn restate_call((turn, call): (RowId, u32), it: &Call) -> Vec<Record> {
+    let begun = CallRecord::Begun {
+        turn,
+        call,
+        tool: it.tool.clone(),
+        root: it.root.clone(),
+        target: it.target.clone(),
+        digest: it.digest.clone(),
+        after: it.after.clone(),
+        ask: it.ask,
+    };
+    let end = it.end.clone().map(|end| match end {
+        CallFate::Done(by) => CallRecord::Done { turn, call, by },
+        CallFate::Refused(why) => CallRecord::Refused { turn, call, why },
+        CallFate::Unknown(why) => CallRecord::Unknown { turn, call, why },
+    });
+    std::iter::once(begun)
+        .chain(end)
+        .map(Record::Calls)
         .collect()
 }

@@ -11,8 +11,11 @@ use crate::{
     record::{DropLine, Record, ReloadRecord},
     step::{Command, Step, Tell},
 };
-use guildhall_authority::admission::{DropReason, Facts};
-use guildhall_authority::event::Said;
+use guildhall_authority::{
+    admission::{DropReason, Facts},
+    ask::AskBook,
+    event::Said,
+};
 use guildhall_binding::Policy;
 use std::{sync::Arc, time::Duration};
 
@@ -26,6 +29,8 @@ pub struct Connector {
     pub(crate) facts: Facts,
     pub(crate) durable: Durable,
     pub(crate) live: Live,
+    /// The one place where decisions are made.
+    pub(crate) book: AskBook,
 }
 
 /// What one decision has put together so far.
@@ -49,14 +54,16 @@ impl Out<'_> {
 }
 
 impl Connector {
-    /// A connector over what the journal held. Nothing happens before [`Input::Started`].
+    /// A connector over what the journal held. Nothing happens before [`Input::Started`]. The book is
+    /// the one that was founded with the judge of this process's tool host.
     #[must_use]
-    pub fn new(policy: Arc<Policy>, durable: Durable) -> Self {
+    pub fn new(policy: Arc<Policy>, durable: Durable, book: AskBook) -> Self {
         Self {
             policy,
             facts: Facts::default(),
             durable,
             live: Live::default(),
+            book,
         }
     }
 
@@ -98,6 +105,12 @@ impl Connector {
             Input::Run(row, event) => self.run_event(out, row, event),
             Input::Ordered(order) => self.ordered(out, order),
             Input::Journal(room) => self.room(out, room),
+            Input::Asked(spec) => self.asked(out, spec),
+            Input::AskGone(ask) => self.ask_gone(out, ask),
+            Input::Pressed(press) => self.pressed(out, press),
+            Input::CallBegins(begun) => self.call_begins(out, begun),
+            Input::CallEnds(ended) => self.call_ends(out, ended),
+            Input::CardEdited(ask, receipt) => self.card_edited(out, ask, receipt),
             Input::Tick => {}
         }
     }
@@ -109,12 +122,13 @@ impl Connector {
             Learned::Paste(row, found) => self.learned_paste(out, row, found),
             Learned::History(channel, found) => self.learned_history(out, channel, found),
             Learned::ReadBack(nonce, found) => self.learned_read_back(out, nonce, found),
+            Learned::File(turn, call, found) => self.learned_file(out, (turn, call), found),
         }
     }
 
     fn ordered(&mut self, out: &mut Out<'_>, order: Order) {
         match order {
-            Order::Drain => self.drain(),
+            Order::Drain => self.drain(out),
             Order::Reload(policy, note) => {
                 self.policy = policy;
                 let file = note.file.unwrap_or_default();
@@ -135,6 +149,7 @@ impl Connector {
             Order::Cancel(row) => self.cancel_queued(out, row, DropReason::Cancelled),
             Order::Abort(row) => self.abort_row(out, row),
             Order::Settle(nonce, verdict) => self.settle_by_hand(out, nonce, verdict),
+            Order::Decide(ask, answer) => self.decide_by_hand(out, ask, answer),
         }
     }
 
@@ -145,11 +160,12 @@ impl Connector {
         }
     }
 
-    fn drain(&mut self) {
+    fn drain(&mut self, out: &mut Out<'_>) {
         match self.live.phase {
             Phase::Draining(_) | Phase::Over => {}
             Phase::New | Phase::Reconciling(_) | Phase::Connecting | Phase::Serving => {
                 self.live.phase = Phase::Draining(None);
+                self.stop_asks(out);
             }
         }
     }
@@ -188,11 +204,14 @@ impl Connector {
             Active::Preparing(preparing) => preparing.again,
             Active::Running(running) => {
                 // Nobody types while a run is being aborted.
-                let next = running.aborting.map_or_else(
-                    || running.deadline.min(running.type_at),
-                    |aborting| aborting.until,
-                );
-                Some(next.min(self.live.last.plus(BRAKE_POLL)))
+                let next = match (running.aborting, running.stands_since) {
+                    (Some(aborting), _) => Some(aborting.until),
+                    // Its asks have deadlines of their own.
+                    (None, Some(_)) => None,
+                    (None, None) => Some(running.deadline.min(running.type_at)),
+                };
+                let poll = self.live.last.plus(BRAKE_POLL);
+                Some(next.map_or(poll, |next| next.min(poll)))
             }
             Active::Delivering(_) => None,
         });
@@ -216,7 +235,12 @@ impl Connector {
         let braked = self
             .is_held_by_brake()
             .then(|| self.live.last.plus(BRAKE_POLL));
-        let rest = [self.catch_up_deadline(), drain, braked];
+        let rest = [
+            self.catch_up_deadline(),
+            self.asks_deadline(),
+            drain,
+            braked,
+        ];
         routes
             .chain(sendings)
             .chain(strays)
@@ -252,7 +276,11 @@ impl Connector {
 
     fn notice_brakes(&mut self, out: &mut Out<'_>) {
         let before = std::mem::replace(&mut self.live.estop, out.at.brakes.estop);
-        if before == Brake::Off && out.at.brakes.estop == Brake::On {
+        let on = |brake| brake == Brake::On;
+        if on(out.at.brakes.stop) || on(out.at.brakes.estop) {
+            self.stop_asks(out);
+        }
+        if before == Brake::Off && on(out.at.brakes.estop) {
             self.emergency_stop(out);
         }
     }
@@ -262,6 +290,7 @@ impl Connector {
         self.tick_catch_up(out);
         self.tick_routes(out);
         self.tick_sendings(out);
+        self.tick_asks(out);
     }
 }
 

@@ -10,17 +10,18 @@
 //!           └ then read back ─▶ Confirmed | Refused(absent) | a person
 //! ```
 
+mod read_back;
+
 use crate::{
     connector::{Connector, Out},
     durable::{Delivery, DeliveryState},
     ids::{Nonce, RowId},
-    input::{Echo, Found, Proof, ReadBack, Receipt, Refusal, Verdict},
+    input::{Echo, Receipt, Refusal, Verdict},
     intake::pause,
     line::Line,
     live::{Phase, Reached, ReplyMark, SendStep, Sending},
     record::{ConfirmedBy, OutboxRecord, Owner, Purpose, Record, RefusedWhy, UnknownWhy},
-    reply,
-    step::{Command, Exit, LookUp, Post, Tell},
+    step::{CardParts, Command, Exit, LookUp, Post, Tell},
 };
 use guildhall_binding::ids::{ChannelId, MessageId};
 use std::time::Duration;
@@ -44,6 +45,7 @@ pub(crate) struct NewDelivery {
     pub(crate) reply_to: Option<MessageId>,
     pub(crate) line: Option<Line>,
     pub(crate) text: String,
+    pub(crate) card: Option<CardParts>,
 }
 
 impl Connector {
@@ -58,6 +60,7 @@ impl Connector {
             reply_to,
             line,
             text,
+            card,
         } = new;
         let nonce = self.nonce(owner, purpose, part);
         if self.durable.outbox.contains_key(&nonce) {
@@ -80,6 +83,7 @@ impl Connector {
         self.live.nonces.insert(nonce);
         let sending = Sending {
             text: Some(text.clone()),
+            card: card.clone(),
             reply: ReplyMark::Kept,
             reached: Reached::No,
             step: SendStep::Posting,
@@ -94,6 +98,7 @@ impl Connector {
             channel: place,
             content: text,
             reply_to,
+            card,
         }));
     }
 
@@ -185,7 +190,7 @@ impl Connector {
         }
     }
 
-    fn confirm(
+    pub(crate) fn confirm(
         &mut self,
         out: &mut Out<'_>,
         nonce: Nonce,
@@ -200,14 +205,22 @@ impl Connector {
         if let Some(message) = message {
             self.live.posted.insert(message);
         }
+        if let (Some(Owner::Ask(ask)), Some(message)) = (owner, message) {
+            self.card_posted(out, ask, message);
+        }
         self.commit(
             out,
             Record::Outbox(OutboxRecord::Confirmed { nonce, message, by }),
         );
-        self.delivery_ended(out, nonce, owner);
+        self.delivery_ended(out, nonce, owner, None);
     }
 
-    fn refuse(&mut self, out: &mut Out<'_>, nonce: Nonce, no: (RefusedWhy, Option<u64>)) {
+    pub(super) fn refuse(
+        &mut self,
+        out: &mut Out<'_>,
+        nonce: Nonce,
+        no: (RefusedWhy, Option<u64>),
+    ) {
         let (why, code) = no;
         let owner = self
             .durable
@@ -218,19 +231,29 @@ impl Connector {
             out,
             Record::Outbox(OutboxRecord::Refused { nonce, why, code }),
         );
-        out.tell(Tell::DeliveryRefused(nonce, code));
-        self.delivery_ended(out, nonce, owner);
+        if why != RefusedWhy::Void {
+            out.tell(Tell::DeliveryRefused(nonce, code));
+        }
+        self.delivery_ended(out, nonce, owner, Some(why));
     }
 
-    fn delivery_ended(&mut self, out: &mut Out<'_>, nonce: Nonce, owner: Option<Owner>) {
+    fn delivery_ended(
+        &mut self,
+        out: &mut Out<'_>,
+        nonce: Nonce,
+        owner: Option<Owner>,
+        refused: Option<RefusedWhy>,
+    ) {
         self.live.sendings.remove(&nonce);
         if self.live.phase == Phase::New {
             // Settled by hand while no process is up: the next start goes on from this record, with
             // the spool before it.
             return;
         }
-        if let Some(Owner::Row(row)) = owner {
-            self.deliver(out, row);
+        match owner {
+            Some(Owner::Row(row)) => self.deliver(out, row),
+            Some(Owner::Ask(ask)) => self.card_delivered(out, ask, refused),
+            Some(Owner::Notice(_)) | None => {}
         }
         self.reconciled(out, nonce);
     }
@@ -258,112 +281,6 @@ impl Connector {
         if !known && at > self.live.started.0 {
             self.live.counts.twins += 1;
             out.tell(Tell::Twin(echo.message));
-        }
-    }
-
-    /// What a channel shows after the message that a delivery replies to.
-    pub(crate) fn learned_read_back(
-        &mut self,
-        out: &mut Out<'_>,
-        nonce: Nonce,
-        found: Found<ReadBack>,
-    ) {
-        let reading = self
-            .live
-            .sendings
-            .get(&nonce)
-            .is_some_and(|s| s.step == SendStep::Reading);
-        let (true, Some(delivery)) = (reading, self.durable.outbox.get(&nonce)) else {
-            self.live.counts.ignored += 1;
-            return;
-        };
-        let page = match found {
-            Found::NoAnswer => return self.look_again(out, nonce, Looked::NoAnswer),
-            Found::Nothing => return self.look_again(out, nonce, Looked::NoProof),
-            Found::Here(page) => page,
-        };
-        match (self.find(nonce, delivery, &page), page.proof) {
-            (Some(message), _) => self.confirm(out, nonce, Some(message), ConfirmedBy::ReadBack),
-            (None, Proof::Doubtful) => self.look_again(out, nonce, Looked::NoProof),
-            (None, Proof::Whole) => {
-                let no = self
-                    .live
-                    .sendings
-                    .get(&nonce)
-                    .and_then(|sending| sending.no);
-                self.refuse(out, nonce, no.unwrap_or((RefusedWhy::Absent, None)));
-            }
-        }
-    }
-
-    /// The message that a delivery became: by nonce, else by reference and text. A message that is
-    /// another delivery's is never taken twice.
-    fn find(&self, nonce: Nonce, delivery: &Delivery, page: &ReadBack) -> Option<MessageId> {
-        let taken: Vec<_> = self
-            .durable
-            .outbox
-            .values()
-            .filter_map(|other| match other.state {
-                DeliveryState::Confirmed { message, .. } => message,
-                DeliveryState::Intended
-                | DeliveryState::Unknown
-                | DeliveryState::Refused { .. } => None,
-            })
-            .collect();
-        let sending = self.live.sendings.get(&nonce)?;
-        let text = sending.text.as_deref().map(reply::digest_text);
-        let same_text = |own: &str| text.as_deref().is_none_or(|text| text == own);
-        let taken = |id| taken.contains(&id) || self.live.posted.contains(id);
-        let free = page.own.iter().filter(|own| !taken(own.id));
-        let by_nonce = |own: &&crate::input::OwnMessage| own.nonce == Some(nonce);
-        let by_look = |own: &&crate::input::OwnMessage| {
-            let same_reference = match (own.replies_to, delivery.reply_to) {
-                (Some(there), Some(meant)) => there == meant,
-                // Discord leaves the reference out when the message replied to is gone.
-                (None, Some(_)) => text.is_some(),
-                (Some(_), None) => false,
-                (None, None) => text.is_some(),
-            };
-            own.nonce.is_none() && same_reference && same_text(&own.text)
-        };
-        free.clone()
-            .find(by_nonce)
-            .or_else(|| free.clone().find(by_look))
-            .map(|own| own.id)
-    }
-
-    fn look_again(&mut self, out: &mut Out<'_>, nonce: Nonce, looked: Looked) {
-        let Some(sending) = self.live.sendings.get_mut(&nonce) else {
-            return;
-        };
-        sending.tries += 1;
-        sending.step = SendStep::Waiting(out.at.mono.plus(pause(sending.tries)));
-        if looked == Looked::NoProof {
-            sending.looks += 1;
-            if sending.looks >= LOOKS_MAX_COUNT {
-                sending.step = SendStep::Stuck;
-                self.stuck(out, nonce);
-            }
-        }
-    }
-
-    /// Real answers settled nothing: at a start that is an exit, later the row waits for a person
-    /// and its route goes on.
-    fn stuck(&mut self, out: &mut Out<'_>, nonce: Nonce) {
-        out.tell(Tell::Stuck(nonce));
-        if matches!(&self.live.phase, Phase::Reconciling(open) if open.contains(&nonce)) {
-            return self.refuse_start_if_all_stuck(out);
-        }
-        let owner = self
-            .durable
-            .outbox
-            .get(&nonce)
-            .map(|delivery| delivery.owner);
-        if let Some(Owner::Row(row)) = owner {
-            self.live.parked.insert(row);
-            if let Some(route) = self.durable.rows.get(&row).map(|open| open.route) {
-                self.live.routes.remove(&route);
-            }
         }
     }
 
@@ -410,6 +327,10 @@ impl Connector {
         let Some((delivery, sending)) = open.zip(self.live.sendings.get_mut(&nonce)) else {
             return;
         };
+        let is_card = matches!(delivery.owner, Owner::Ask(_));
+        if is_card && sending.text.is_none() && sending.reached == Reached::No {
+            return self.refuse(out, nonce, (RefusedWhy::Void, None));
+        }
         let next = next_try(
             delivery,
             sending,
@@ -426,11 +347,13 @@ impl Connector {
                     ReplyMark::Left => None,
                 };
                 let channel = delivery.place;
+                let card = sending.card.clone();
                 out.later(Command::Post(Post {
                     nonce,
                     channel,
                     content,
                     reply_to,
+                    card,
                 }));
             }
             Next::Wait(until) => sending.step = SendStep::Waiting(until),
@@ -453,14 +376,6 @@ impl Connector {
     pub(crate) fn deliver(&mut self, out: &mut Out<'_>, row: RowId) {
         crate::settle::deliver(self, out, row);
     }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Looked {
-    /// The network failed.
-    NoAnswer,
-    /// Discord answered, and it proves nothing.
-    NoProof,
 }
 
 /// What an open delivery does next.

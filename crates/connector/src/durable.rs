@@ -4,18 +4,22 @@
 //! and marks. Never: a second way to change this state. Live work and recovery share `apply`, so an
 //! order of records that is illegal in one is illegal in the other.
 
+mod asks;
+mod delivery;
+
+pub use asks::{Ask, AskEnd, Call, CallFate, ClosedAsk};
+pub use delivery::{Delivery, DeliveryState};
+
 use crate::{
     ids::{Nonce, Route, RowId},
-    line::Line,
     moment::{Day, Wall},
     record::{
-        AdmissionRecord, ConfirmedBy, Content, Descriptor, InboxRecord, NoticeKey, NoticeRecord,
-        OutboxRecord, Owner, Purpose, Record, RefusedWhy, RowRecord, RunSummary, Who,
+        AdmissionRecord, Content, Descriptor, InboxRecord, NoticeKey, NoticeRecord, OutboxRecord,
+        Owner, Record, RowRecord, RunSummary, Who,
     },
     seen::Seen,
-    turn::DeliveryOutcome,
 };
-use guildhall_authority::place::Place;
+use guildhall_authority::{ask::AskId, place::Place};
 use guildhall_binding::ids::{ChannelId, MessageId};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -37,6 +41,8 @@ pub struct Durable {
     pub(crate) outbox: BTreeMap<Nonce, Delivery>,
     /// Turns of the newest day that had one.
     pub(crate) today: (Day, u32),
+    /// What runs cost today, in millionths of a US dollar.
+    pub(crate) spent_micro_usd: u64,
     /// Notices that were attempted today.
     pub(crate) notices: BTreeSet<NoticeKey>,
     /// Channels that are served, and since when.
@@ -45,6 +51,12 @@ pub struct Durable {
     pub(crate) cursors: BTreeMap<ChannelId, MessageId>,
     /// Routes of which nothing runs, with the reason.
     pub(crate) paused: BTreeMap<Route, String>,
+    /// Asks whose card does not show their end yet.
+    pub(crate) asks: BTreeMap<AskId, Ask>,
+    /// The last asks that were closed, oldest first.
+    pub(crate) closed: VecDeque<ClosedAsk>,
+    /// Changing calls of open rows and open asks.
+    pub(crate) calls: BTreeMap<(RowId, u32), Call>,
 }
 
 /// An open row.
@@ -99,87 +111,6 @@ impl RowState {
     }
 }
 
-/// One intent and what became of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Delivery {
-    /// Whose it is.
-    pub owner: Owner,
-    /// What for.
-    pub purpose: Purpose,
-    /// Which part, from 1.
-    pub part: u32,
-    /// Of how many.
-    pub of: u32,
-    /// Which attempt class.
-    pub class: u32,
-    /// The channel or thread.
-    pub place: ChannelId,
-    /// The message that it replies to.
-    pub reply_to: Option<MessageId>,
-    /// The fixed line, where it is one.
-    pub line: Option<Line>,
-    /// When it was intended.
-    pub since: Wall,
-    /// How far it is.
-    pub state: DeliveryState,
-}
-
-/// How far a delivery is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DeliveryState {
-    /// It will be posted.
-    Intended,
-    /// It may have been posted.
-    Unknown,
-    /// It stands in Discord.
-    Confirmed {
-        /// As this message, where its id is known.
-        message: Option<MessageId>,
-        /// How we know.
-        by: ConfirmedBy,
-    },
-    /// It does not.
-    Refused {
-        /// Why.
-        why: RefusedWhy,
-        /// Discord's code.
-        code: Option<u64>,
-    },
-}
-
-impl Delivery {
-    /// The message that it comes after, by Discord's own clock: the one it replies to, or for a later
-    /// part of a reply the one that the reply is to.
-    #[must_use]
-    pub fn asked_by(&self) -> Option<MessageId> {
-        self.reply_to.or(match self.owner {
-            Owner::Row(row) => row.message(),
-            Owner::Notice(_) => None,
-        })
-    }
-}
-
-impl DeliveryState {
-    /// Whether nothing more will happen to it.
-    #[must_use]
-    pub const fn has_ended(self) -> bool {
-        match self {
-            Self::Intended | Self::Unknown => false,
-            Self::Confirmed { .. } | Self::Refused { .. } => true,
-        }
-    }
-
-    /// As the turn record keeps it.
-    #[must_use]
-    pub const fn outcome(self) -> DeliveryOutcome {
-        match self {
-            Self::Intended | Self::Unknown => DeliveryOutcome::Open,
-            Self::Confirmed { message, by } => DeliveryOutcome::Confirmed { message, by },
-            Self::Refused { why, code } => DeliveryOutcome::Refused { why, code },
-        }
-    }
-}
-
 /// A record that does not fit the state before it: the log was written by somebody else.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum IllegalRecord {
@@ -198,6 +129,12 @@ pub enum IllegalRecord {
     /// An epoch went backwards.
     #[error("epoch {0} does not follow")]
     Epoch(u64),
+    /// An ask moved that is not in the state for it.
+    #[error("ask {0} cannot be {1}")]
+    Ask(AskId, &'static str),
+    /// A call moved that is not in the state for it.
+    #[error("call {1} of {0} cannot be {2}")]
+    Call(RowId, u32, &'static str),
 }
 
 impl Durable {
@@ -260,6 +197,8 @@ impl Durable {
                 }
                 Ok(())
             }
+            Record::Approvals(record) => self.apply_approval(record),
+            Record::Calls(record) => self.apply_call(record),
             Record::Drops(_) | Record::Reloads(_) | Record::Turns(_) => Ok(()),
         }
     }
@@ -285,7 +224,16 @@ impl Durable {
     fn enter(&mut self, day: Day) {
         if day > self.today.0 {
             self.today = (day, 0);
+            self.spent_micro_usd = 0;
             self.notices.retain(|notice| notice.day() >= Some(day));
+        }
+    }
+
+    /// What an earlier day cost is of no use any more.
+    fn spend(&mut self, day: Day, micro_usd: u64) {
+        self.enter(day);
+        if day == self.today.0 {
+            self.spent_micro_usd = self.spent_micro_usd.saturating_add(micro_usd);
         }
     }
 
@@ -326,6 +274,7 @@ impl Durable {
                     summary,
                 };
             }
+            RowRecord::Spent { day, micro_usd, .. } => self.spend(*day, *micro_usd),
             RowRecord::Settled { row, .. } => self.settle(*row)?,
             RowRecord::RoutePaused { route, why } => {
                 self.paused.insert(*route, why.clone());
@@ -377,6 +326,7 @@ impl Durable {
         }
         self.outbox
             .retain(|_, delivery| delivery.owner != Owner::Row(row));
+        self.forget_calls_of(row);
         Ok(())
     }
 
@@ -407,8 +357,15 @@ impl Durable {
             return Err(IllegalRecord::NoIntent(nonce));
         }
         delivery.state = state;
-        if state.has_ended() && matches!(delivery.owner, Owner::Notice(_)) {
+        let card = match (delivery.owner, state) {
+            (Owner::Ask(ask), DeliveryState::Confirmed { message, .. }) => Some((ask, message)),
+            (Owner::Ask(_) | Owner::Row(_) | Owner::Notice(_), _) => None,
+        };
+        if state.has_ended() && matches!(delivery.owner, Owner::Notice(_) | Owner::Ask(_)) {
             self.outbox.remove(&nonce);
+        }
+        if let Some((ask, message)) = card {
+            self.card_confirmed(ask, message);
         }
         Ok(())
     }
@@ -452,6 +409,16 @@ impl Durable {
     #[must_use]
     pub fn turns_on(&self, day: Day) -> u32 {
         if self.today.0 == day { self.today.1 } else { 0 }
+    }
+
+    /// What the runs that ended on a day cost, in millionths of a US dollar.
+    #[must_use]
+    pub fn spent_on(&self, day: Day) -> u64 {
+        if self.today.0 == day {
+            self.spent_micro_usd
+        } else {
+            0
+        }
     }
 
     /// The deliveries of a row, parts in order, its lines after them.

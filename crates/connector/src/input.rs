@@ -10,12 +10,14 @@ use crate::{
     turn::ReadReceipt,
 };
 use guildhall_authority::{
+    ask::{Answer, AskId, AskSpec},
+    call::{CallBegun, CallEnded},
     event::{Deleted, Edited, MessageText, Said},
     place::Whereabouts,
 };
 use guildhall_binding::{
     Policy,
-    ids::{ChannelId, MessageId},
+    ids::{ChannelId, MessageId, UserId},
 };
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
@@ -46,6 +48,18 @@ pub enum Input {
     Ordered(Order),
     /// Whether the disk has room for more work.
     Journal(Room),
+    /// A call of a turn needs a person's permission.
+    Asked(AskSpec),
+    /// The call that asked does not wait any more.
+    AskGone(AskId),
+    /// Somebody pressed a button.
+    Pressed(Press),
+    /// A call is about to change something.
+    CallBegins(CallBegun),
+    /// A call ended that had begun, or one was refused that a person had allowed.
+    CallEnds(CallEnded),
+    /// One edit of a card ended.
+    CardEdited(AskId, Receipt),
     /// The deadline came.
     Tick,
 }
@@ -159,6 +173,8 @@ pub enum Learned {
     History(ChannelId, Found<HistoryPage>),
     /// What stands in a channel after the message that a delivery replies to.
     ReadBack(Nonce, Found<ReadBack>),
+    /// What a file holds that a call was to write.
+    File(RowId, u32, Found<FileSeen>),
 }
 
 /// The answer to a look-up.
@@ -170,6 +186,39 @@ pub enum Found<T> {
     Nothing,
     /// No answer; ask again later.
     NoAnswer,
+}
+
+/// What a file holds that a call was to write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileSeen {
+    /// What the call was to leave there.
+    AsMeant,
+    /// Something else.
+    Otherwise,
+}
+
+/// A pressed button. `Debug` hides the token.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Press {
+    /// The interaction's id.
+    pub interaction: u64,
+    /// What answers it; secret, worth fifteen minutes.
+    pub token: String,
+    /// Who pressed.
+    pub who: UserId,
+    /// Where the card stands.
+    pub channel: ChannelId,
+    /// The card.
+    pub message: MessageId,
+    /// The button's id, as it came.
+    pub custom_id: String,
+}
+
+impl fmt::Debug for Press {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (id, who, message) = (self.interaction, self.who, self.message);
+        write!(f, "Press({id} by {who} on {message})")
+    }
 }
 
 /// One page of a place's history.
@@ -243,6 +292,8 @@ pub enum Order {
     Abort(RowId),
     /// Settle a delivery by hand: a person looked.
     Settle(Nonce, Verdict),
+    /// Answer an ask from the terminal: once or denied; anything else is ignored.
+    Decide(AskId, Answer),
 }
 
 /// What the reload's record says.

@@ -10,7 +10,7 @@ use crate::{
     ids::{Route, RowId},
     input::{Found, Room},
     live::{Meanwhile, Notes, Strays},
-    moment::{Brake, Mono},
+    moment::{Brake, Day, Mono},
     record::{
         AdmissionRecord, Content, Descriptor, InboxRecord, NoticeKey, NoticeRecord, Origin, Owner,
         Purpose, Record, RowRecord, Settlement, Who,
@@ -46,7 +46,11 @@ impl Connector {
     /// Decides on one message.
     pub(crate) fn consider(&mut self, out: &mut Out<'_>, said: Said) {
         self.live.counts.messages += 1;
-        match admit(&self.policy, &self.facts, &said) {
+        let admission = admit(&self.policy, &self.facts, &said);
+        let Some(said) = self.take_reply_to_card(out, said, admission) else {
+            return;
+        };
+        match admission {
             Admission::Turn(_) if self.live.strays.contains_key(&said.channel) => {
                 self.stray(out, said);
             }
@@ -59,7 +63,7 @@ impl Connector {
         }
     }
 
-    fn advance_cursor(&mut self, said: &Said) {
+    pub(crate) fn advance_cursor(&mut self, said: &Said) {
         if self.live.room == Room::None {
             // What is refused meanwhile is caught up later, so nothing may pass it.
             return;
@@ -112,6 +116,8 @@ impl Connector {
             Some((DropReason::Oversize, NoticeKey::Oversize(said.id)))
         } else if self.durable.turns_on(day) >= self.policy.limits.turns_per_day {
             Some((DropReason::Ceiling, NoticeKey::Ceiling(day)))
+        } else if self.is_spent(day) {
+            Some((DropReason::CostCeiling, NoticeKey::CostCeiling(day)))
         } else if self.waiting_on(route) >= self.policy.limits.queued_turns {
             Some((DropReason::QueueFull, NoticeKey::QueueFull(said.id)))
         } else {
@@ -125,6 +131,12 @@ impl Connector {
             }
             None => self.queue(out, said, place, route),
         }
+    }
+
+    /// Whether the day's money is spent. Runs that are under way may still add to it.
+    pub(crate) fn is_spent(&self, day: Day) -> bool {
+        let ceiling = self.policy.limits.micro_usd_per_day;
+        ceiling.is_some_and(|ceiling| self.durable.spent_on(day) >= ceiling)
     }
 
     fn waiting_on(&self, route: Route) -> usize {
@@ -204,6 +216,7 @@ impl Connector {
                 reply_to: key.is_about_the_message().then_some(said.id),
                 line: Some(key.line()),
                 text: key.line().text().to_owned(),
+                card: None,
             },
         );
     }

@@ -28,6 +28,10 @@ mod runs;
 mod delivery;
 mod settle;
 
+mod asks;
+mod calls;
+mod card;
+
 mod start;
 
 mod catch_up;

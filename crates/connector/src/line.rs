@@ -99,10 +99,34 @@ lines! {
         "The answer grew longer than I can take, so I stopped it. Asking for less at a time will help.";
     /// A tool call came as text.
     RawToolCall = "raw-tool-call",
-        "The model wrote a tool call as plain text, so nothing was done. This is to be mended at the engine: model, template and parser do not fit together.";
+        "The model wrote a tool call as plain text, so nothing was done. Asking again rarely helps: model, template and parser do not fit together, which is to be mended at the engine.";
+    /// A tool call came as text, in a turn that had changed something before.
+    RawToolCallLate = "raw-tool-call-late",
+        "The model wrote a tool call as plain text: it was not carried out, and earlier changes of this turn stand. Model, template and parser do not fit together, which is to be mended at the engine.";
     /// The day's cost ceiling is reached.
     CostCeiling = "cost-ceiling",
         "I have reached today's spending limit. Asking again after midnight UTC will work.";
+    /// Somebody who may not decide answered an ask.
+    NotDecider = "not-decider",
+        "Only an operator of this seat can decide that.";
+    /// An ask was answered that is not open any more.
+    AskOver = "ask-over",
+        "That request is over already; nothing was changed by this. Its card says how it ended.";
+    /// A button of an ask that was allowed.
+    AskAllowed = "ask-allowed",
+        "That was allowed already, once. Nothing more is needed.";
+    /// A button of an ask that was denied.
+    AskDenied = "ask-denied",
+        "That was denied already.";
+    /// A button of an ask that nobody answered in time.
+    AskTimedOut = "ask-timed-out",
+        "Nobody answered that in time, so it counts as denied.";
+    /// A button of an ask that a stop denied.
+    AskStopped = "ask-stopped",
+        "A stop denied that.";
+    /// A button that belongs to no card of this seat.
+    NoSuchAsk = "no-such-ask",
+        "That button belongs to no request that I know of. Nothing was changed.";
 }
 
 impl Line {
@@ -120,7 +144,6 @@ impl Line {
             RunFailure::ProviderRefused => Self::ProviderRefused,
             RunFailure::TooLong => Self::AnswerTooLong,
             RunFailure::RawToolCall => Self::RawToolCall,
-            RunFailure::CostCeiling => Self::CostCeiling,
         }
     }
 }

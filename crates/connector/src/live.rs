@@ -8,10 +8,13 @@ use crate::{
     input::Room,
     moment::{Brake, Mono, Wall},
     record::{RefusedWhy, RunSummary},
-    step::LookUp,
+    step::{CardParts, LookUp},
     turn::{Changed, ReadReceipt, Timing},
 };
-use guildhall_authority::event::Said;
+use guildhall_authority::{
+    ask::{AskId, AskSpec},
+    event::Said,
+};
 use guildhall_binding::{
     Policy,
     ids::{ChannelId, MessageId},
@@ -36,6 +39,8 @@ pub(crate) struct Live {
     pub(crate) texts: BTreeMap<RowId, Box<Said>>,
     /// What the turn record will say of open rows.
     pub(crate) notes: BTreeMap<RowId, Notes>,
+    /// Runs that were given up and have not said yet that they ended.
+    pub(crate) unended: BTreeSet<RowId>,
     /// Open deliveries.
     pub(crate) sendings: BTreeMap<Nonce, Sending>,
     /// Parts of answered rows.
@@ -59,6 +64,10 @@ pub(crate) struct Live {
     /// Messages that deliveries became, those of settled rows too.
     pub(crate) posted: Ring<MessageId>,
     pub(crate) dropped: Ring<MessageId>,
+    /// Asks that wait for a person.
+    pub(crate) asks: BTreeMap<AskId, OpenAsk>,
+    /// Cards that are to show how their ask ended.
+    pub(crate) cards: BTreeMap<AskId, CardWork>,
     pub(crate) counts: Counts,
 }
 
@@ -121,8 +130,12 @@ pub(crate) struct Running {
     pub(crate) row: RowId,
     /// The policy that the row was claimed with: its limits hold for the whole turn.
     pub(crate) policy: Arc<Policy>,
+    /// What its message brought beside its own text, for the cards of its asks.
+    pub(crate) sources: Vec<String>,
     pub(crate) deadline: Mono,
     pub(crate) type_at: Mono,
+    /// Since when its clock stands still, while it waits for a person.
+    pub(crate) stands_since: Option<Mono>,
     pub(crate) aborting: Option<Aborting>,
 }
 
@@ -155,6 +168,8 @@ pub(crate) struct Notes {
 pub(crate) struct Sending {
     /// What is posted; `None` where the spool lost it, so that it can only be looked for.
     pub(crate) text: Option<String>,
+    /// What makes it a card.
+    pub(crate) card: Option<CardParts>,
     pub(crate) reply: ReplyMark,
     /// Whether any try may have reached Discord.
     pub(crate) reached: Reached,
@@ -247,6 +262,34 @@ pub(crate) enum Answer {
     Older,
 }
 
+/// An ask that waits for a person.
+#[derive(Debug)]
+pub(crate) struct OpenAsk {
+    pub(crate) turn: RowId,
+    pub(crate) until: Mono,
+    pub(crate) spec: AskSpec,
+}
+
+/// A card that is to show how its ask ended.
+#[derive(Clone, Default)]
+pub(crate) struct CardWork {
+    /// What its ask was about; lost with the process that asked.
+    pub(crate) what: Option<String>,
+    /// What it is known to say.
+    pub(crate) shown: Option<String>,
+    /// What an edit that is under way says.
+    pub(crate) under_way: Option<String>,
+    pub(crate) tries: u32,
+    /// When to try again.
+    pub(crate) again: Option<Mono>,
+}
+
+impl std::fmt::Debug for CardWork {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "CardWork({} tries, again {:?})", self.tries, self.again)
+    }
+}
+
 /// The last few of something.
 #[derive(Clone, Debug)]
 pub(crate) struct Ring<T> {
@@ -297,4 +340,8 @@ pub struct Counts {
     pub ignored: u64,
     /// Own messages that nobody here intended.
     pub twins: u64,
+    /// Asks that were opened.
+    pub asks: u64,
+    /// Presses that decided nothing.
+    pub presses_refused: u64,
 }

@@ -23,6 +23,13 @@ impl Mono {
 pub struct Wall(pub i64);
 
 impl Wall {
+    /// This time, later by `span`.
+    #[must_use]
+    pub fn plus(self, span: Duration) -> Self {
+        let span = i64::try_from(millis(span)).unwrap_or(i64::MAX);
+        Self(self.0.saturating_add(span))
+    }
+
     /// The UTC day.
     #[must_use]
     pub const fn day(self) -> Day {

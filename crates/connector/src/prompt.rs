@@ -52,6 +52,19 @@ pub fn of_message(policy: &Policy, place: Place, said: &Said) -> Prompt {
     }
 }
 
+/// What a message brings beside its own text, in words for the people who are asked: whose words the
+/// engine has read.
+pub(crate) fn sources(said: &Said) -> Vec<String> {
+    let source = |enclosed: &Enclosed| match enclosed {
+        Enclosed::Attachment { text: None, .. } | Enclosed::Sticker { .. } => None,
+        Enclosed::Attachment { name, .. } => Some(format!("attachment {}", name.as_str())),
+        Enclosed::Quoted { author, .. } => Some(format!("message of {}", author.as_str())),
+        Enclosed::Forwarded { .. } => Some("forwarded message".to_owned()),
+        Enclosed::Poll { .. } => Some("poll".to_owned()),
+    };
+    said.enclosed.iter().filter_map(source).collect()
+}
+
 fn body(said: &Said) -> String {
     let mut body = data(said.text.as_str());
     for enclosed in &said.enclosed {

@@ -4,10 +4,14 @@
 //! a person's message, of a prompt or of a reply. A new kind or a changed meaning raises the
 //! journal's version, since readers refuse what they do not know.
 
+mod approval;
+mod call;
 mod notice;
 mod outbox;
 mod row;
 
+pub use approval::{ApprovalRecord, Decider, Via};
+pub use call::{CallRecord, DoneBy};
 pub use notice::{NotAKey, NoticeKey, NoticeRecord};
 pub use outbox::{ConfirmedBy, OutboxRecord, Owner, Purpose, RefusedWhy, UnknownWhy};
 pub use row::{Content, Descriptor, RowRecord, RunSummary, Settlement};
@@ -18,10 +22,15 @@ use crate::{
     turn::TurnRecord,
 };
 use guildhall_authority::admission::DropReason;
+pub use guildhall_authority::scope::Origin;
 use guildhall_binding::ids::{ChannelId, UserId};
 use serde::{Deserialize, Serialize};
 
 /// Version of the records that this program writes, and the newest that it reads.
+///
+/// The logs of asks and calls came within version 1: they are of its list of logs, no release had
+/// written the version without them, and a reader that lacks them stops at the first card, whose
+/// owner in the outbox it does not know. The same holds of an allowed ask's refusal.
 pub const RECORD_VERSION: u64 = 1;
 
 /// One record, by the log it belongs to.
@@ -41,6 +50,10 @@ pub enum Record {
     Notices(NoticeRecord),
     /// `reloads.jsonl`
     Reloads(ReloadRecord),
+    /// `approvals.jsonl`
+    Approvals(ApprovalRecord),
+    /// `calls.jsonl`
+    Calls(CallRecord),
     /// `turns/<id>.json`, written once.
     Turns(Box<TurnRecord>),
 }
@@ -80,20 +93,6 @@ pub enum AdmissionRecord {
         /// Digest of the policy that admitted it.
         policy: String,
     },
-}
-
-/// Who caused a turn, by kind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Origin {
-    /// A Discord author.
-    User,
-    /// A mesh principal.
-    Peer,
-    /// A plugin.
-    Plugin,
-    /// A schedule.
-    Schedule,
 }
 
 /// Who caused a row: a person's id, or `plugin:<id>` and the like.
@@ -192,6 +191,8 @@ impl Record {
             Self::Drops(_) => "drops",
             Self::Notices(_) => "notices",
             Self::Reloads(_) => "reloads",
+            Self::Approvals(_) => "approvals",
+            Self::Calls(_) => "calls",
             Self::Turns(_) => "turns",
         }
     }
@@ -207,6 +208,8 @@ impl Record {
             Self::Drops(record) => serde_json::to_string(record),
             Self::Notices(record) => serde_json::to_string(record),
             Self::Reloads(record) => serde_json::to_string(record),
+            Self::Approvals(record) => serde_json::to_string(record),
+            Self::Calls(record) => serde_json::to_string(record),
             Self::Turns(record) => serde_json::to_string(record),
         };
         text.expect("records have text keys and no value that JSON lacks")
@@ -225,6 +228,8 @@ impl Record {
             "drops" => serde_json::from_str(json).map(Self::Drops),
             "notices" => serde_json::from_str(json).map(Self::Notices),
             "reloads" => serde_json::from_str(json).map(Self::Reloads),
+            "approvals" => serde_json::from_str(json).map(Self::Approvals),
+            "calls" => serde_json::from_str(json).map(Self::Calls),
             "turns" => serde_json::from_str(json).map(|record| Self::Turns(Box::new(record))),
             _ => {
                 return Err(BadRecord {

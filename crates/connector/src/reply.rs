@@ -31,6 +31,7 @@ mod window;
 mod tests;
 
 pub use digest::digest_text;
+pub(crate) use digest::is_unseen;
 
 use std::fmt;
 

@@ -3,6 +3,7 @@
 //! In: what an engine reports. Out: what the connector decides on. Never: anything that only one
 //! kind of engine has.
 
+pub use guildhall_authority::call::ToolUse;
 use guildhall_authority::event::MessageText;
 use serde::{Deserialize, Serialize};
 
@@ -83,13 +84,11 @@ pub enum RunFailure {
     TooLong,
     /// The model wrote a tool call as text; nothing was executed.
     RawToolCall,
-    /// The day's cost ceiling is reached.
-    CostCeiling,
 }
 
 impl RunFailure {
     /// Every reason, for tables and tests.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 10] = [
         Self::EngineUnavailable,
         Self::EngineDied,
         Self::EngineRubbish,
@@ -100,7 +99,6 @@ impl RunFailure {
         Self::ProviderRefused,
         Self::TooLong,
         Self::RawToolCall,
-        Self::CostCeiling,
     ];
 }
 
@@ -114,29 +112,4 @@ pub struct Usage {
     pub output_tokens: u64,
     /// Cost in millionths of a US dollar.
     pub micro_usd: u64,
-}
-
-/// One tool call, as the turn record keeps it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ToolUse {
-    /// The tool's name.
-    pub name: String,
-    /// `done`, `refused`, `failed` or `unknown`.
-    pub outcome: String,
-    /// The refusal's code, where it was refused.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
-    /// The root it worked in.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub root: Option<String>,
-    /// The path, URL or query.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub target: Option<String>,
-    /// Bytes read or written.
-    #[serde(default)]
-    pub bytes: u64,
-    /// Milliseconds it took.
-    #[serde(default)]
-    pub ms: u64,
 }

@@ -5,6 +5,7 @@
 
 use crate::{
     connector::{Connector, Out},
+    durable::AskEnd,
     ids::RowId,
     line::Line,
     live::{AbortWhy, Aborting},
@@ -25,6 +26,12 @@ impl Connector {
             Some(running) => running.aborting,
             None => {
                 self.live.counts.ignored += 1;
+                // A run that ends too late for its turn cost money all the same, once.
+                if let RunEvent::Ended(ended) = event
+                    && self.live.unended.remove(&row)
+                {
+                    self.spend(out, row, ended.usage.micro_usd);
+                }
                 return;
             }
         };
@@ -41,6 +48,7 @@ impl Connector {
         aborting: Option<Aborting>,
         ended: Ended,
     ) {
+        self.end_asks_of(out, row, AskEnd::Withdrawn);
         let Ended {
             outcome,
             usage,
@@ -52,16 +60,36 @@ impl Connector {
             engine_turns,
             tools,
         };
+        self.spend(out, row, usage.micro_usd);
         let notes = self.live.notes.entry(row).or_default();
         notes.summary = summary.clone();
         notes.timing.ended = Some(out.at.wall);
         match (aborting, outcome) {
             (Some(Aborting { why, .. }), _) => self.fail(out, row, line_of_abort(why)),
             (None, RunOutcome::Answered(texts)) => self.answered(out, row, summary, &texts),
-            (None, RunOutcome::Failed(why)) => self.fail(out, row, Line::of_failure(why)),
+            (None, RunOutcome::Failed(why)) => {
+                let line = Line::of_failure(why);
+                // Its words say that nothing was done.
+                let denies = line == Line::RawToolCall && self.has_changed(row);
+                let line = if denies { Line::RawToolCallLate } else { line };
+                self.fail(out, row, line);
+            }
             (None, RunOutcome::Aborted) => {
                 self.fail(out, row, Line::of_failure(RunFailure::EngineDied));
             }
+        }
+        self.turn_over(out, row);
+    }
+
+    fn spend(&mut self, out: &mut Out<'_>, row: RowId, micro_usd: u64) {
+        if micro_usd > 0 {
+            let day = out.at.wall.day();
+            let spent = RowRecord::Spent {
+                row,
+                day,
+                micro_usd,
+            };
+            self.commit(out, Record::Rows(spent));
         }
     }
 

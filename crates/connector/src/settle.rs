@@ -13,7 +13,7 @@ use crate::{
     live::Active,
     record::{Origin, Owner, Purpose, Record, RefusedWhy, RowRecord, RunSummary, Settlement},
     step::Command,
-    turn::{DeliveryRecord, TurnRecord},
+    turn::{DeliveryRecord, EngineWork, TurnRecord},
 };
 use guildhall_authority::admission::{Located, locate};
 
@@ -178,7 +178,7 @@ const fn worth_a_line(why: RefusedWhy) -> bool {
         RefusedWhy::NoAccess | RefusedWhy::Content | RefusedWhy::Absent | RefusedWhy::Operator => {
             true
         }
-        RefusedWhy::NotListed | RefusedWhy::Unauthorized => false,
+        RefusedWhy::NotListed | RefusedWhy::Unauthorized | RefusedWhy::Void => false,
     }
 }
 
@@ -190,6 +190,7 @@ const fn code_of(why: RefusedWhy) -> &'static str {
         RefusedWhy::NotListed => "not-listed",
         RefusedWhy::Unauthorized => "unauthorized",
         RefusedWhy::Operator => "operator",
+        RefusedWhy::Void => "void",
     }
 }
 
@@ -220,6 +221,7 @@ fn post_part(connector: &mut Connector, out: &mut Out<'_>, row: RowId, part: u32
             reply_to,
             line,
             text,
+            card: None,
         },
     );
 }
@@ -242,11 +244,15 @@ fn settle(
     let notes = connector.take_notes(row);
     let mut timing = notes.timing;
     timing.settled = Some(out.at.wall);
-    let (epoch, run) = match &open.state {
+    let (epoch, mut run) = match &open.state {
         RowState::Queued => (None, notes.summary),
         RowState::Claimed { epoch } => (Some(*epoch), notes.summary),
         RowState::Answered { epoch, summary, .. } => (Some(*epoch), summary.clone()),
     };
+    if run.tools.is_empty() {
+        // The process that knew all calls is gone: those that changed something are on record.
+        run.tools = connector.calls_of(row);
+    }
     let record = TurnRecord {
         id: row,
         route: open.route,
@@ -259,7 +265,11 @@ fn settle(
         timing,
         receipt: notes.receipt,
         changed: notes.changed,
-        run,
+        usage: run.usage,
+        engine: EngineWork {
+            turns: run.engine_turns,
+        },
+        tools: run.tools,
         delivery,
     };
     connector.commit(out, Record::Turns(Box::new(record)));

@@ -45,6 +45,8 @@ impl Connector {
         for row in begun {
             self.deliver(out, row);
         }
+        self.take_up_calls(out);
+        self.take_up_asks(out);
         self.connect_if_reconciled(out);
     }
 
@@ -58,6 +60,7 @@ impl Connector {
             }
             let line = delivery.line.map(|line| line.text().to_owned());
             let sending = Sending {
+                card: None,
                 text: line.or_else(|| self.live.spool.get(nonce).cloned()),
                 reply: ReplyMark::Kept,
                 reached: Reached::Perhaps,
@@ -68,7 +71,10 @@ impl Connector {
                 no: None,
             };
             self.live.sendings.insert(*nonce, sending);
-            open.insert(*nonce);
+            // A card is of no use any more: nothing waits for it, and it is only looked for.
+            if !matches!(delivery.owner, Owner::Ask(_)) {
+                open.insert(*nonce);
+            }
         }
         open
     }
@@ -181,6 +187,9 @@ impl Connector {
             .sendings
             .values()
             .any(|s| s.step != SendStep::Stuck);
+        let showing = self.live.cards.values();
+        let showing = showing.filter(|work| work.under_way.is_some() || work.again.is_some());
+        let delivering = delivering || showing.count() > 0;
         if !delivering || until <= out.at.mono {
             self.live.phase = Phase::Over;
             out.later(Command::Exit(Exit::Drained));

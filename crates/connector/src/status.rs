@@ -8,9 +8,11 @@ use crate::{
     ids::{Nonce, Route, RowId},
     input::Room,
     live::{Active, Counts, Linked, Phase, SendStep},
-    moment::Moment,
+    moment::{Moment, Wall},
     record::Owner,
 };
+use guildhall_authority::ask::{AskId, AskSpec};
+use guildhall_binding::ids::{ChannelId, MessageId};
 use serde::Serialize;
 
 /// The connector's own words for `status.json`.
@@ -29,12 +31,21 @@ pub struct Status {
     pub turns_today: u32,
     /// The ceiling.
     pub turns_per_day: u32,
+    /// What today's runs cost so far, in millionths of a US dollar.
+    pub micro_usd_today: u64,
+    /// The ceiling of that, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub micro_usd_per_day: Option<u64>,
     /// What is at work, route by route.
     pub at_work: Vec<AtWork>,
     /// Rows that wait, route by route.
     pub waiting: Vec<(Route, usize)>,
     /// Deliveries that are not settled.
     pub deliveries: Vec<OpenDelivery>,
+    /// Asks that wait for a person.
+    pub asks: Vec<AskShown>,
+    /// Asks that ended, and whose card does not show it yet.
+    pub cards_to_close: usize,
     /// Routes of which nothing runs, and why.
     pub paused: Vec<(Route, String)>,
     /// Messages whose place is being looked up.
@@ -67,6 +78,27 @@ pub struct OpenDelivery {
     pub step: &'static str,
 }
 
+/// One ask that waits for a person.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AskShown {
+    /// Its id.
+    pub ask: AskId,
+    /// Whose turn.
+    pub turn: RowId,
+    /// Which call of the turn.
+    pub call: u32,
+    /// The tool's name.
+    pub tool: String,
+    /// Where its card is.
+    pub place: ChannelId,
+    /// When no answer becomes a no.
+    pub until: Wall,
+    /// The card, where its id is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub card: Option<MessageId>,
+}
+
 impl Connector {
     /// What there is to tell.
     #[must_use]
@@ -84,6 +116,8 @@ impl Connector {
             epoch: self.durable.epoch,
             turns_today: self.durable.turns_on(at.wall.day()),
             turns_per_day: self.policy.limits.turns_per_day,
+            micro_usd_today: self.durable.spent_on(at.wall.day()),
+            micro_usd_per_day: self.policy.limits.micro_usd_per_day,
             at_work: self
                 .live
                 .routes
@@ -92,6 +126,8 @@ impl Connector {
                 .collect(),
             waiting: self.waiting(),
             deliveries: self.deliveries(),
+            asks: self.asks_shown(),
+            cards_to_close: self.durable.asks.len() - self.live.asks.len(),
             paused: self.durable.paused.clone().into_iter().collect(),
             undecided: self
                 .live
@@ -101,6 +137,19 @@ impl Connector {
                 .sum(),
             counts: self.live.counts,
         }
+    }
+
+    fn asks_shown(&self) -> Vec<AskShown> {
+        let shown = |(spec, ask): (&AskSpec, &crate::durable::Ask)| AskShown {
+            ask: spec.id,
+            turn: ask.turn,
+            call: ask.call,
+            tool: ask.tool.clone(),
+            place: ask.place,
+            until: ask.until,
+            card: ask.message,
+        };
+        self.open_asks().map(shown).collect()
     }
 
     fn waiting(&self) -> Vec<(Route, usize)> {

@@ -6,13 +6,18 @@
 
 use crate::{
     ids::{Nonce, Route, RowId},
+    line::Line,
     record::{DropLine, Record},
     run::Prompt,
 };
-use guildhall_binding::ids::{ChannelId, MessageId};
+use guildhall_authority::{
+    ask::{AskId, Decision},
+    scope::TurnScope,
+};
+use guildhall_binding::ids::{ChannelId, MessageId, UserId};
 
 /// One decision.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[derive(Debug, PartialEq, Eq, Default)]
 #[must_use = "a step that is not carried out is work that is lost"]
 pub struct Step {
     /// May start now: needs nothing on disk.
@@ -50,8 +55,8 @@ impl std::fmt::Debug for SpoolEntry {
     }
 }
 
-/// One thing to do.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// One thing to do. It cannot be copied, since a decision cannot.
+#[derive(Debug, PartialEq, Eq)]
 pub enum Command {
     /// Post to Discord, one exchange; its end comes back as `Sent`.
     Post(Post),
@@ -82,6 +87,19 @@ pub enum Command {
     Exit(Exit),
     /// Tell the operator, by a line in the log.
     Tell(Tell),
+    /// Give this decision to the call that waits for it.
+    Decide(Decision),
+    /// It is on disk that this call begins: it may.
+    Begin {
+        /// Whose turn.
+        turn: RowId,
+        /// Which call.
+        call: u32,
+    },
+    /// Show on a card how its ask ended; its end comes back as `CardEdited`.
+    EditCard(CardEdit),
+    /// Answer a pressed button; nothing comes back.
+    AnswerPress(PressAnswer),
 }
 
 /// One post.
@@ -95,6 +113,8 @@ pub struct Post {
     pub content: String,
     /// The message that it replies to.
     pub reply_to: Option<MessageId>,
+    /// What makes it a card.
+    pub card: Option<CardParts>,
 }
 
 impl std::fmt::Debug for Post {
@@ -107,6 +127,79 @@ impl std::fmt::Debug for Post {
             self.content.len()
         )
     }
+}
+
+/// What a card has beside its text.
+#[derive(Clone, PartialEq, Eq)]
+pub struct CardParts {
+    /// The ask that its buttons decide.
+    pub ask: AskId,
+    /// The only people whose mention in it counts.
+    pub mentions: Vec<UserId>,
+    /// What the card does not show as it is, exactly: the content, the rest of the request.
+    pub attachments: Vec<Attachment>,
+}
+
+impl std::fmt::Debug for CardParts {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let bytes: Vec<_> = self.attachments.iter().map(|it| it.text.len()).collect();
+        write!(f, "CardParts({}, attached {bytes:?})", self.ask)
+    }
+}
+
+/// A text file beside a card.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Attachment {
+    /// Its name.
+    pub name: String,
+    /// The text.
+    pub text: String,
+}
+
+/// A card's last words.
+#[derive(Clone, PartialEq, Eq)]
+pub struct CardEdit {
+    /// The ask.
+    pub ask: AskId,
+    /// Where the card stands.
+    pub channel: ChannelId,
+    /// The card.
+    pub message: MessageId,
+    /// What it says now; it has no buttons any more.
+    pub content: String,
+}
+
+impl std::fmt::Debug for CardEdit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (ask, message, bytes) = (self.ask, self.message, self.content.len());
+        write!(f, "CardEdit({ask}, {message}, {bytes} bytes)")
+    }
+}
+
+/// The answer to a press. `Debug` hides the token.
+#[derive(Clone, PartialEq, Eq)]
+pub struct PressAnswer {
+    /// The interaction's id.
+    pub interaction: u64,
+    /// What answers it; secret.
+    pub token: String,
+    /// How.
+    pub how: PressHow,
+}
+
+impl std::fmt::Debug for PressAnswer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "PressAnswer({}, {:?})", self.interaction, self.how)
+    }
+}
+
+/// How a press is answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PressHow {
+    /// It counts; the card will show it.
+    Deferred,
+    /// A line that only the one who pressed sees.
+    Private(Line),
 }
 
 /// One look-up.
@@ -148,6 +241,19 @@ pub enum LookUp {
         /// When it was intended, in milliseconds since the Unix epoch.
         since_ms: i64,
     },
+    /// Does a file hold what a call was to write, which a dead process had begun?
+    File {
+        /// Whose turn.
+        turn: RowId,
+        /// Which call.
+        call: u32,
+        /// The root's name.
+        root: String,
+        /// The file's path in it.
+        path: String,
+        /// Hex SHA-256 of what was to be written.
+        after: String,
+    },
 }
 
 /// One run to start.
@@ -159,6 +265,8 @@ pub struct StartRun {
     pub route: Route,
     /// What is asked.
     pub prompt: Prompt,
+    /// What it may do.
+    pub scope: TurnScope,
 }
 
 /// Why the process ends.

@@ -5,7 +5,8 @@
 use crate::{
     ids::{Nonce, Route, RowId},
     moment::Wall,
-    record::{ConfirmedBy, Origin, Purpose, RefusedWhy, RunSummary, Settlement, Who},
+    record::{ConfirmedBy, Origin, Purpose, RefusedWhy, Settlement, Who},
+    run::{ToolUse, Usage},
 };
 use guildhall_authority::place::Place;
 use guildhall_binding::ids::MessageId;
@@ -40,10 +41,23 @@ pub struct TurnRecord {
     /// Whether the message was edited or deleted while the turn ran.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<Changed>,
-    /// What the run cost.
-    pub run: RunSummary,
+    /// Tokens and cost.
+    pub usage: Usage,
+    /// How much the engine worked.
+    pub engine: EngineWork,
+    /// One entry for each tool call.
+    #[serde(default)]
+    pub tools: Vec<ToolUse>,
     /// What was posted, in order.
     pub delivery: Vec<DeliveryRecord>,
+}
+
+/// How much an engine worked for one turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EngineWork {
+    /// How often it called its model.
+    pub turns: u32,
 }
 
 /// When things happened; absent where another process saw it.

@@ -7,7 +7,7 @@
 use crate::{
     connector::{Connector, Out},
     delivery::NewDelivery,
-    durable::RowState,
+    durable::{AskEnd, RowState},
     ids::{Nonce, Route, RowId},
     input::Found,
     intake::pause,
@@ -22,11 +22,14 @@ use crate::{
 use guildhall_authority::{
     admission::{DropReason, still_admitted},
     event::{MessageText, Said},
+    scope::{Origin, Requester, TurnKey, TurnScope, workspace_of},
 };
 use std::{sync::Arc, time::Duration};
 
 /// How long an aborted run has to say that it ended; then it counts as ended.
 const ABORT_GRACE: Duration = Duration::from_secs(30);
+/// Runs that never said that they ended, of which it is still known.
+const UNENDED_MAX_COUNT: usize = 256;
 /// How often typing is shown while a turn runs. Discord shows it for ten seconds.
 const TYPE_EVERY: Duration = Duration::from_secs(8);
 
@@ -203,11 +206,17 @@ impl Connector {
         let epoch = self.durable.epoch;
         self.commit(out, Record::Rows(RowRecord::Claimed { row, epoch }));
         self.live.notes.entry(row).or_default().timing.claimed = Some(out.at.wall);
+        if self.is_spent(out.at.wall.day()) {
+            // It was accepted while there was money, so it is told.
+            return self.fail(out, row, Line::CostCeiling);
+        }
         let running = Running {
             row,
             policy: Arc::clone(&self.policy),
+            sources: prompt::sources(said),
             deadline: out.at.mono.plus(self.policy.limits.turn_timeout),
             type_at: out.at.mono.plus(TYPE_EVERY),
+            stands_since: None,
             aborting: None,
         };
         self.live
@@ -215,10 +224,22 @@ impl Connector {
             .insert(route, Active::Running(Box::new(running)));
         out.later(Command::Type(place.target()));
         let prompt = prompt::of_message(&self.policy, place, said);
+        let requester = Requester {
+            id: said.author.id,
+            name: said.author.name.as_str().to_owned(),
+        };
+        let scope = TurnScope::of(
+            TurnKey::new(&row.to_string()),
+            Origin::User,
+            Some(requester),
+            workspace_of(&self.policy, said.text.as_str()),
+            Arc::clone(&self.policy),
+        );
         out.later(Command::Start(StartRun {
             turn: row,
             route,
             prompt,
+            scope,
         }));
     }
 
@@ -249,6 +270,7 @@ impl Connector {
                 reply_to,
                 line,
                 text,
+                card: None,
             },
         );
     }
@@ -265,6 +287,7 @@ impl Connector {
         {
             running.aborting = Some(Aborting { why, until });
             out.later(Command::Abort(row));
+            self.end_asks_of(out, row, AskEnd::Withdrawn);
         }
     }
 
@@ -300,6 +323,8 @@ impl Connector {
                         ended.push((running.row, why));
                     }
                     Some(_) => {}
+                    // Waiting for a person takes no time of the turn, and nobody types.
+                    None if running.stands_since.is_some() => {}
                     None if running.deadline <= out.at.mono => timed_out.push(running.row),
                     None if running.type_at <= out.at.mono => {
                         running.type_at = out.at.mono.plus(TYPE_EVERY);
@@ -316,7 +341,12 @@ impl Connector {
             self.abort(out, row, AbortWhy::TimedOut);
         }
         for (row, why) in ended {
+            self.live.unended.insert(row);
+            if self.live.unended.len() > UNENDED_MAX_COUNT {
+                self.live.unended.pop_first();
+            }
             self.fail(out, row, line_of_abort(why));
+            self.turn_over(out, row);
         }
     }
 

@@ -22,11 +22,11 @@ use std::{
 };
 use tokio::{
     task::AbortHandle,
-    time::{Instant, timeout, timeout_at},
+    time::{Instant, timeout_at},
 };
 
-/// Connecting, part of the exchange. Shorter, so that a connect that hangs is told from an answer
-/// that never came.
+/// Connecting, part of the exchange and never longer than it. Shorter, so that a connect that hangs
+/// is told from an answer that never came.
 const CONNECT_DEADLINE: Duration = Duration::from_secs(10);
 /// Connections that are kept for the next exchange.
 const IDLE_COUNT: usize = 4;
@@ -145,7 +145,7 @@ impl Pool {
                 Err(_) => return Err(Loss::TimedOut),
             }
         }
-        let mut connection = self.connect().await.map_err(Loss::Unsent)?;
+        let mut connection = self.connect(deadline).await.map_err(Loss::Unsent)?;
         match timeout_at(deadline, connection.sender.try_send_request(request)).await {
             Ok(Ok(response)) => Ok(self.read(response, connection, body_cap, deadline).await),
             Ok(Err(mut error)) => Err(match error.take_message() {
@@ -196,8 +196,9 @@ impl Pool {
         }
     }
 
-    async fn connect(&self) -> Result<Connection, DialFault> {
-        let stream = timeout(CONNECT_DEADLINE, self.dialer.dial(&self.target))
+    async fn connect(&self, deadline: Instant) -> Result<Connection, DialFault> {
+        let deadline = deadline.min(Instant::now() + CONNECT_DEADLINE);
+        let stream = timeout_at(deadline, self.dialer.dial(&self.target))
             .await
             .map_err(|_| DialFault::TimedOut)??;
         handshake(stream).await

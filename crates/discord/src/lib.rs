@@ -20,7 +20,7 @@ mod wire;
 
 pub use address::{ApiBase, BadOrigin};
 pub use attachment::{TEXT_ATTACHMENT_MAX_BYTES, TextFault};
-pub use interaction::{InteractionId, Pressed};
+pub use interaction::{CardPress, InteractionId, PressIgnored, Pressed};
 pub use net::DialFault;
 pub use place::{
     GuildSeen, MemberSeen, OverwriteTarget, PermissionOverwrite, Place, PlaceKind, RoleSeen,

@@ -146,7 +146,7 @@ fn enclosed(message: &Message<'_>, lens: Lens) -> Vec<Enclosed> {
         let author: User<'_> = quoted.author.object().unwrap_or_default();
         all.push(Enclosed::Quoted {
             author: name(quoted.member.object().as_ref(), &author),
-            text: text(quoted.content),
+            text: quoted_text(&quoted, lens),
         });
     }
     for snapshot in message.message_snapshots.objects::<Snapshot<'_>>() {
@@ -160,6 +160,36 @@ fn enclosed(message: &Message<'_>, lens: Lens) -> Vec<Enclosed> {
     beside_the_text(message, lens, &mut all);
     all.truncate(ENCLOSED_COUNT);
     all
+}
+
+/// What a quoted message says, after the names of what stands beside its text: it has the files of
+/// another message, which are named and never read.
+fn quoted_text(quoted: &Message<'_>, lens: Lens) -> MessageText {
+    let mut beside = Vec::new();
+    beside_the_text(quoted, lens, &mut beside);
+    let mut lines: Vec<String> = beside
+        .iter()
+        .take(ENCLOSED_COUNT)
+        .filter_map(named)
+        .collect();
+    let text = quoted.content.text().unwrap_or_default();
+    if !text.is_empty() || lines.is_empty() {
+        lines.push(text.into_owned());
+    }
+    MessageText::new(lines.join("\n"))
+}
+
+/// One line for what stands beside the text of a quoted message.
+fn named(one: &Enclosed) -> Option<String> {
+    match one {
+        Enclosed::Attachment { name, bytes, .. } => {
+            let name = name.as_str();
+            Some(format!("(attached: \"{name}\", {bytes} bytes; not read)"))
+        }
+        Enclosed::Sticker { name } => Some(format!("(sticker: \"{}\")", name.as_str())),
+        Enclosed::Poll { question, .. } => Some(format!("(poll: \"{}\")", question.as_str())),
+        Enclosed::Quoted { .. } | Enclosed::Forwarded { .. } => None,
+    }
 }
 
 fn beside_the_text(message: &Message<'_>, lens: Lens, all: &mut Vec<Enclosed>) {

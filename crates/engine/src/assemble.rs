@@ -5,12 +5,13 @@
 
 use crate::{
     contract::Engine,
-    native::{Api, Native, NativeError, NativeParts, Price, TRANSCRIPT_TOKENS, Timing},
+    native::{Api, Native, NativeError, NativeParts, TRANSCRIPT_TOKENS, Timing},
+    pi::{Pi, PiParts},
     practice::{Practice, PracticeParts},
     secret::{Secret, SecretError},
 };
 use guildhall_binding::{EngineConfig, EngineKind};
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{ffi::OsString, path::PathBuf, sync::Arc, time::Duration};
 
 /// What an engine is made of beside the binding's settings.
 pub struct EngineParts {
@@ -22,12 +23,12 @@ pub struct EngineParts {
     pub key_env_value: Option<Secret>,
     /// How long the practice engine pretends to think. Zero means not at all.
     pub practice_delay: Duration,
-    /// Names of the tools that turns are offered.
-    pub offered_tools: Vec<String>,
-    /// What a provider's tokens cost; absent: cost is not counted.
-    pub price: Option<Price>,
     /// How long a provider is waited for.
     pub timing: Timing,
+    /// The value of `PATH`, for an engine that is a program.
+    pub search_path: Option<OsString>,
+    /// Whether turns get tools at all, for an engine that proves them at its start.
+    pub has_tools: bool,
 }
 
 impl EngineParts {
@@ -39,9 +40,9 @@ impl EngineParts {
             system_prompt: String::new(),
             key_env_value: None,
             practice_delay: Duration::ZERO,
-            offered_tools: Vec::new(),
-            price: None,
             timing: Timing::default(),
+            search_path: None,
+            has_tools: true,
         }
     }
 }
@@ -50,7 +51,7 @@ impl EngineParts {
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
     /// A kind that this build cannot serve.
-    #[error("the engine {kind} is not built yet; practice and native are")]
+    #[error("the engine {kind} is not built yet; practice, native and pi are")]
     NotBuiltYet {
         /// The kind, as the binding spells it.
         kind: &'static str,
@@ -70,6 +71,9 @@ pub enum EngineError {
     /// The key file.
     #[error("engine.keyFile cannot be used")]
     KeyFile(#[from] SecretError),
+    /// No model for pi.
+    #[error("pi needs engine.model, and engine.provider or engine.baseUrl")]
+    PiModel,
     /// The settings do not fit the provider.
     #[error(transparent)]
     Native(#[from] NativeError),
@@ -126,7 +130,7 @@ pub fn build(config: &EngineConfig, parts: EngineParts) -> Result<Arc<dyn Engine
             delay: parts.practice_delay,
         }))),
         EngineKind::Native => Ok(Arc::new(native(config, parts)?)),
-        EngineKind::Pi => Err(EngineError::NotBuiltYet { kind: "pi" }),
+        EngineKind::Pi => Ok(Arc::new(pi(config, parts)?)),
         EngineKind::Acp => Err(EngineError::NotBuiltYet { kind: "acp" }),
     }
 }
@@ -142,12 +146,7 @@ fn native(config: &EngineConfig, parts: EngineParts) -> Result<Native, EngineErr
         .clone()
         .or_else(|| known.map(|known| known.base_url.to_owned()))
         .ok_or(EngineError::NoBaseUrl)?;
-    let key = match (&config.key_file, &config.key_env, parts.key_env_value) {
-        (Some(path), _, _) => Some(Secret::read(path)?),
-        (None, Some(name), None) => return Err(EngineError::KeyEnv { name: name.clone() }),
-        (None, Some(_), value) => value,
-        (None, None, _) => None,
-    };
+    let key = key(config, parts.key_env_value)?;
     Ok(Native::new(NativeParts {
         sessions_folder: parts.sessions_folder,
         context: parts.system_prompt,
@@ -157,11 +156,51 @@ fn native(config: &EngineConfig, parts: EngineParts) -> Result<Native, EngineErr
         model: config.model.clone(),
         thinking: config.thinking.clone(),
         key,
-        price: parts.price,
-        offered_tools: parts.offered_tools,
+        price: config.price,
+        idle: config.idle,
         timing: parts.timing,
         transcript_tokens: TRANSCRIPT_TOKENS,
     })?)
+}
+
+fn key(config: &EngineConfig, value: Option<Secret>) -> Result<Option<Secret>, EngineError> {
+    Ok(match (&config.key_file, &config.key_env, value) {
+        (Some(path), _, _) => Some(Secret::read(path)?),
+        (None, Some(name), None) => return Err(EngineError::KeyEnv { name: name.clone() }),
+        (None, Some(_), value) => value,
+        (None, None, _) => None,
+    })
+}
+
+/// How long pi may take to start; ten seconds were seen on a busy machine.
+const PI_START: Duration = Duration::from_secs(45);
+
+fn pi(config: &EngineConfig, parts: EngineParts) -> Result<Pi, EngineError> {
+    let is_named = config.provider.is_some() || config.base_url.is_some();
+    let model = config.model.clone().filter(|_| is_named);
+    let is_anthropic = config.provider.as_deref() == Some("anthropic");
+    Ok(Pi::new(PiParts {
+        sessions_folder: parts.sessions_folder,
+        context: parts.system_prompt,
+        command: config.command.clone(),
+        search_path: parts.search_path,
+        provider: config.provider.clone(),
+        api: if is_anthropic {
+            Api::Anthropic
+        } else {
+            Api::OpenAi
+        },
+        base_url: config.base_url.clone(),
+        model: model.ok_or(EngineError::PiModel)?,
+        thinking: config.thinking.clone(),
+        key: key(config, parts.key_env_value)?,
+        key_file: config.key_file.clone(),
+        has_tools: parts.has_tools,
+        price: config.price,
+        idle: config.idle,
+        start: PI_START,
+        silence: parts.timing.silence,
+    }))
 }
 
 #[cfg(test)]
@@ -179,6 +218,7 @@ mod tests {
             key_env: None,
             command: Vec::new(),
             idle: Duration::ZERO,
+            price: None,
         }
     }
 
@@ -223,7 +263,7 @@ mod tests {
             ..native()
         };
         let cases = [
-            (config(EngineKind::Pi), "the engine pi is not built yet"),
+            (config(EngineKind::Pi), "pi needs engine.model"),
             (config(EngineKind::Acp), "the engine acp is not built yet"),
             (native(), "engine.baseUrl is needed"),
             (named("somebody"), "openrouter"),

@@ -3,11 +3,13 @@
 //! In: a prompt for one turn of one route. Out: progress, then exactly one end. Never: anything
 //! that only one kind of engine has.
 
+use crate::ground::Ground;
 use guildhall_connector::run::{Prompt, RunEvent};
-use std::{future::Future, pin::Pin};
+use guildhall_tools::CallTools;
+use std::{fmt, future::Future, pin::Pin, sync::Arc, time::Duration};
 
 /// One turn's work for an engine.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct RunRequest {
     /// The turn's id: a row's id, safe as a file name.
     pub turn: String,
@@ -15,6 +17,24 @@ pub struct RunRequest {
     pub route: String,
     /// What is asked.
     pub prompt: Prompt,
+    /// The tools of this turn.
+    pub tools: Arc<dyn CallTools>,
+    /// Where those tools work, for the prompt.
+    pub ground: Ground,
+    /// How long the turn may take, without the time for which it waits for people. The caller ends it
+    /// then; an engine that knows it gives up in time to say why.
+    pub longest: Duration,
+}
+
+impl fmt::Debug for RunRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let tools = self.tools.specs().len();
+        write!(
+            f,
+            "RunRequest({} on {}, {tools} tools)",
+            self.turn, self.route
+        )
+    }
 }
 
 /// How a run is told to stop. Dropping it aborts too, and revokes what the run was lent.

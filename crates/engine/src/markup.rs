@@ -100,14 +100,14 @@ impl RawCall {
         ToolUse {
             name: self.tool.clone(),
             outcome: "refused".to_owned(),
-            reason: Some(format!("raw-tool-call-{}", self.dialect.code())),
-            root: None,
-            target: None,
-            bytes: 0,
-            ms: 0,
+            reason: Some(format!("{RAW_CALL}{}", self.dialect.code())),
+            ..ToolUse::default()
         }
     }
 }
+
+/// How a turn record begins the reason of a call that came as text; the dialect follows.
+pub(crate) const RAW_CALL: &str = "raw-tool-call-";
 
 /// How many places of one kind are looked at: an answer of nothing but marks must not cost seconds.
 const PLACES_MAX: usize = 100;

@@ -1,25 +1,31 @@
 //! A provider's API, called directly.
 //!
-//! In: a prompt. Out: the model's answer, and a line in the route's transcript. Never: a child
-//! process, a proxy from the environment, a key anywhere but in its one header, a tool call.
+//! In: a prompt, and the turn's tools. Out: the model's answer, and a line in the route's transcript.
+//! Never: a child process, a proxy from the environment, a key anywhere but in its one header, an
+//! effect but through the tools that it was given.
 
 mod anthropic; // messages
 mod api; // the two interfaces behind one face
+mod calls; // tool calls, put together from their pieces
 mod exchange; // one try at an answer
 mod heard; // what a provider's message tells, in our words
 mod http; // one exchange of bytes
+mod meter; // what one exchange costs
 mod openai; // chat completions
 mod problem; // what goes wrong, and what is done about it
 mod prompt; // the system prompt
 mod sse; // server-sent events
-mod tidy;
+mod tidy; // what is shown of an answer
 mod transcript; // a route's conversation, with a budget
-mod turn; // start here: one turn from request to outcome // what is shown of an answer
+mod turn; // start here: one turn from request to outcome
 
 pub use api::Api;
 pub use exchange::{ANSWER_MAX_BYTES, Timing};
-pub use heard::Price;
+pub(crate) use heard::{Tokens, usage};
 pub use http::BadBaseUrl;
+pub use prompt::system as system_prompt;
+pub(crate) use tidy::tidy;
+pub(crate) use turn::settle::CUT_SHORT;
 
 use crate::{
     contract::{Abort, Engine, EngineDescription, Report, RunRequest, Work},
@@ -28,8 +34,10 @@ use crate::{
     start::start,
 };
 use exchange::Provider;
+use guildhall_binding::Price;
 use http::Target;
-use std::{path::PathBuf, sync::Arc};
+use std::{path::PathBuf, sync::Arc, time::Duration};
+use transcript::Conversations;
 
 /// Tokens of a conversation that are sent with each ask, as the transcript estimates them.
 pub const TRANSCRIPT_TOKENS: usize = 24_000;
@@ -54,9 +62,9 @@ pub struct NativeParts {
     pub key: Option<Secret>,
     /// What tokens cost; absent: cost is not counted.
     pub price: Option<Price>,
-    /// Names of the tools that a turn is offered. A call of one of them that comes as text is no
-    /// answer.
-    pub offered_tools: Vec<String>,
+    /// How long an idle route's conversation stays in memory, and an idle connection open, where that
+    /// is less than a minute.
+    pub idle: Duration,
     /// How long is waited for what.
     pub timing: Timing,
     /// Tokens of the conversation that are sent with each ask: [`TRANSCRIPT_TOKENS`] by default.
@@ -82,13 +90,12 @@ pub enum NativeError {
 
 /// What each turn needs of the engine.
 struct Settings {
-    sessions_folder: PathBuf,
-    system_prompt: String,
+    conversations: Arc<Conversations>,
+    context: String,
     provider: Provider,
     model: String,
     thinking: Option<String>,
     price: Option<Price>,
-    offered_tools: Vec<String>,
     transcript_tokens: usize,
 }
 
@@ -104,7 +111,7 @@ impl Native {
     /// # Errors
     /// [`NativeError`].
     pub fn new(parts: NativeParts) -> Result<Self, NativeError> {
-        let target = Target::parse(&parts.base_url)?;
+        let target = Target::parse(&parts.base_url, parts.idle)?;
         if !target.is_loopback() && parts.key.is_none() {
             return Err(NativeError::NoKey);
         }
@@ -122,8 +129,8 @@ impl Native {
             model: parts.model.clone(),
         };
         let settings = Settings {
-            sessions_folder: parts.sessions_folder,
-            system_prompt: prompt::system(&parts.context, &parts.offered_tools),
+            conversations: Arc::new(Conversations::new(parts.sessions_folder, parts.idle)),
+            context: parts.context,
             provider: Provider {
                 api: parts.api,
                 target,
@@ -134,7 +141,6 @@ impl Native {
             model: parts.model.unwrap_or_else(|| "default".to_owned()),
             thinking: parts.thinking,
             price: parts.price,
-            offered_tools: parts.offered_tools,
             transcript_tokens: parts.transcript_tokens,
         };
         Ok(Self {
@@ -152,7 +158,7 @@ impl Engine for Native {
     /// Looks at this machine only: a provider that is down is no reason not to start, and asking it
     /// anything may cost.
     fn check<'a>(&'a self) -> Work<'a, Result<(), String>> {
-        let sessions = self.settings.sessions_folder.clone();
+        let sessions = self.settings.conversations.folder().to_owned();
         Box::pin(session::usable(sessions))
     }
 

@@ -1,7 +1,7 @@
 //! The seat without a model.
 //!
-//! In: a prompt. Out: a fixed answer to it, the same one each time, and a line in the route's
-//! session. Never: a model, a network, a claim to be one.
+//! In: a prompt, and the turn's tools. Out: a fixed answer to it, at most one call of a tool, and a line
+//! in the route's session. Never: a model, a network of its own, a claim to be one.
 //!
 //! It exists so that the demo and the tests can show every path of a turn: short and long answers,
 //! answers that take time, answers that fail, answers that are empty.
@@ -10,6 +10,7 @@ mod filler; // long texts of mixed shape
 mod memory; // what was asked before on this route
 mod shown; // names and texts of others, made harmless
 mod words; // start here: from a message to what is done about it
+mod work; // from a message to a tool call
 
 use crate::{
     contract::{Abort, Engine, EngineDescription, Report, RunRequest, Work},
@@ -84,8 +85,13 @@ async fn answer(signs: Signs, request: RunRequest, parts: PracticeParts) -> Fini
     tokio::time::sleep(parts.delay).await;
 
     let envelope = Envelope::read(&request.prompt.envelope);
-    let plan = words::plan(&envelope, request.prompt.text.as_str(), &memory);
+    let plan = words::plan(&envelope, &request, &memory);
     let texts = match plan {
+        Plan::Work(planned) => {
+            vec![MessageText::new(
+                work::carried_out(planned, &request, &signs).await,
+            )]
+        }
         Plan::Say(text) => vec![MessageText::new(text)],
         Plan::TakeTime { seconds, then } => {
             for _ in 0..seconds {

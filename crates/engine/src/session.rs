@@ -85,6 +85,18 @@ pub(crate) struct SessionFile {
     name: &'static str,
 }
 
+/// What a file was at some time. Equal stamps mean the same content, but for a writer that sets the
+/// clock back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    device: u64,
+    inode: u64,
+    mode: u32,
+    bytes: i64,
+    modified: (i64, u64),
+    changed: (i64, u64),
+}
+
 impl SessionFile {
     /// Names a file; nothing is opened.
     ///
@@ -179,6 +191,21 @@ impl SessionFile {
     pub(crate) fn bytes(&self) -> Result<u64, SessionError> {
         let file = self.open(OFlags::empty())?;
         Ok(file.metadata().map_err(failed_io("file"))?.len())
+    }
+
+    /// What the file is now, by its entry alone; `None` where there is none or it cannot be looked at.
+    /// A look costs microseconds.
+    pub(crate) fn stamp(&self) -> Option<Stamp> {
+        let path = self.sessions.join(&self.route).join(self.name);
+        let stat = rustix::fs::lstat(path).ok()?;
+        Some(Stamp {
+            device: stat.st_dev,
+            inode: stat.st_ino,
+            mode: stat.st_mode,
+            bytes: stat.st_size,
+            modified: (stat.st_mtime, stat.st_mtime_nsec),
+            changed: (stat.st_ctime, stat.st_ctime_nsec),
+        })
     }
 
     fn open(&self, more: OFlags) -> Result<File, SessionError> {

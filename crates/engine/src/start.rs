@@ -8,9 +8,15 @@ use guildhall_connector::run::{Ended, Progress, RunEvent, RunFailure, RunOutcome
 use std::{
     convert::Infallible,
     future::Future,
+    pin::pin,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
 };
-use tokio::{runtime::Handle, sync::oneshot};
+use tokio::{
+    runtime::Handle,
+    sync::{Notify, oneshot},
+    time::timeout,
+};
 
 /// What a run's work comes to.
 pub(crate) struct Finished {
@@ -74,7 +80,10 @@ impl Line {
 
 /// What a run's work reports with.
 #[derive(Clone)]
-pub(crate) struct Signs(Arc<Mutex<Line>>);
+pub(crate) struct Signs {
+    line: Arc<Mutex<Line>>,
+    stop: Arc<Notify>,
+}
 
 impl Signs {
     /// Says that the engine is at work.
@@ -98,9 +107,14 @@ impl Signs {
         sum.micro_usd = sum.micro_usd.saturating_add(usage.micro_usd);
     }
 
+    /// Waits until the run is to end. Only work with a grace is told; other work is dropped.
+    pub(crate) async fn stopped(&self) {
+        self.stop.notified().await;
+    }
+
     fn line(&self) -> MutexGuard<'_, Line> {
         // A report that panicked does not take the end away from the run.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.line.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -115,17 +129,29 @@ impl Abort for Running {
     }
 }
 
-/// Starts `work` as a task of the current runtime.
+/// Starts `work` as a task of the current runtime. An abort drops it.
 pub(crate) fn start<W, F>(report: Report, work: W) -> Box<dyn Abort>
 where
     W: FnOnce(Signs) -> F,
     F: Future<Output = Finished> + Send + 'static,
 {
+    start_with_grace(report, Duration::ZERO, work)
+}
+
+/// The same, but work that is aborted is told so, and dropped after `grace`.
+pub(crate) fn start_with_grace<W, F>(report: Report, grace: Duration, work: W) -> Box<dyn Abort>
+where
+    W: FnOnce(Signs) -> F,
+    F: Future<Output = Finished> + Send + 'static,
+{
     let (stop, stopped) = oneshot::channel::<Infallible>();
-    let signs = Signs(Arc::new(Mutex::new(Line {
-        report: Some(report),
-        tally: Tally::default(),
-    })));
+    let signs = Signs {
+        line: Arc::new(Mutex::new(Line {
+            report: Some(report),
+            tally: Tally::default(),
+        })),
+        stop: Arc::default(),
+    };
     match Handle::try_current() {
         Err(_) => signs.line().end(
             RunOutcome::Failed(RunFailure::EngineUnavailable),
@@ -134,7 +160,7 @@ where
         Ok(runtime) => {
             let work = work(signs.clone());
             // The task ends by itself when the sender goes, so its own handle is not kept.
-            drop(runtime.spawn(carry_out(signs, stopped, work)));
+            drop(runtime.spawn(carry_out(signs, stopped, grace, work)));
         }
     }
     Box::new(Running { stop: Some(stop) })
@@ -143,12 +169,24 @@ where
 async fn carry_out(
     signs: Signs,
     stopped: oneshot::Receiver<Infallible>,
+    grace: Duration,
     work: impl Future<Output = Finished>,
 ) {
-    let finished = tokio::select! {
-        biased;
-        _ = stopped => Finished::bare(RunOutcome::Aborted),
-        finished = work => finished,
+    // The work is gone before its end is told.
+    let finished = {
+        let mut work = pin!(work);
+        tokio::select! {
+            biased;
+            _ = stopped => {
+                if !grace.is_zero() {
+                    signs.stop.notify_one();
+                    // Whatever it comes to now, it was aborted.
+                    drop(timeout(grace, work).await);
+                }
+                Finished::bare(RunOutcome::Aborted)
+            }
+            finished = &mut work => finished,
+        }
     };
     if let Some(keep) = finished.keep
         && tokio::task::spawn_blocking(keep).await.is_err()

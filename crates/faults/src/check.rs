@@ -3,6 +3,7 @@
 //! In: the ledger, the model Discord, the disk. Out: violations. Never: the connector's own opinion,
 //! except for what it says is left over.
 
+mod asks;
 mod deliveries;
 mod intake;
 mod rows;
@@ -66,6 +67,7 @@ pub(crate) fn judge(machine: &mut Machine<'_>) {
         evidence.judge_intake(&mut found);
         evidence.judge_rows(&mut found);
         evidence.judge_deliveries(&mut found);
+        evidence.judge_asks(&mut found);
         evidence.judge_rest(&at, &mut found);
         found
     };
@@ -98,7 +100,9 @@ impl<'m, 'p> Evidence<'m, 'p> {
                 Record::Outbox(record) => note_end(&mut ends, record, kept.at_ms),
                 Record::Admissions(AdmissionRecord::Admitted { .. })
                 | Record::Notices(_)
-                | Record::Reloads(_) => {}
+                | Record::Reloads(_)
+                | Record::Approvals(_)
+                | Record::Calls(_) => {}
             }
         }
         let mut posted: BTreeMap<Nonce, Vec<&Message>> = BTreeMap::new();
@@ -166,7 +170,10 @@ fn note_row(cases: &mut BTreeMap<RowId, Case>, record: &RowRecord, at_ms: u64) {
             let settled = (*how, why.clone(), at_ms);
             cases.entry(*row).or_default().settled.push(settled);
         }
-        RowRecord::Started { .. } | RowRecord::Served { .. } | RowRecord::RoutePaused { .. } => {}
+        RowRecord::Started { .. }
+        | RowRecord::Served { .. }
+        | RowRecord::Spent { .. }
+        | RowRecord::RoutePaused { .. } => {}
     }
 }
 

@@ -9,6 +9,7 @@ use crate::{
     settings::{BOT, ELSEWHERE, GUILD, Speaker, channel, guild, message, user},
 };
 use guildhall_authority::{
+    ask::AskId,
     event::{Author, AuthorKind, Enclosed, Mentioned, MessageText, Said, SaidKind},
     place::Whereabouts,
 };
@@ -37,6 +38,8 @@ pub(crate) struct Message {
     /// Every text it ever had; the last one stands.
     pub(crate) texts: Vec<String>,
     pub(crate) replies_to: Option<u64>,
+    /// The ask whose card it is, or was.
+    pub(crate) ask: Option<AskId>,
     /// The nonce that Discord was told.
     pub(crate) wire: Option<Nonce>,
     /// The intent that it was posted for.
@@ -163,6 +166,7 @@ impl Discord {
             shape,
             texts: vec![text],
             replies_to: None,
+            ask: None,
             wire: None,
             intent: None,
             at_ms: now,
@@ -170,6 +174,35 @@ impl Discord {
         };
         self.messages.insert(id, said);
         id
+    }
+
+    /// Somebody replies to a message of a place, in so many words.
+    pub(crate) fn reply(&mut self, now: u64, who: Speaker, to: (u64, u64), text: &str) -> u64 {
+        let id = self.say(now, who, to.0, Shape::Plain);
+        if let Some(said) = self.messages.get_mut(&id) {
+            said.texts = vec![text.to_owned()];
+            said.replies_to = Some(to.1);
+        }
+        id
+    }
+
+    /// The card so many back, with its place and its ask.
+    pub(crate) fn card(&self, back: u8) -> Option<(u64, u64, AskId)> {
+        let newest_first = self.messages.values().rev();
+        let cards = newest_first.filter(|it| it.deleted_ms.is_none());
+        let mut cards = cards.filter_map(|it| Some((it.id, it.channel, it.ask?)));
+        cards.nth(usize::from(back))
+    }
+
+    /// A card gets its last words; says whether it stands.
+    pub(crate) fn edit_card(&mut self, id: u64, content: &str) -> bool {
+        match self.messages.get_mut(&id) {
+            Some(card) if card.deleted_ms.is_none() => {
+                card.texts.push(content.to_owned());
+                true
+            }
+            Some(_) | None => false,
+        }
     }
 
     /// A message gets another text.
@@ -248,6 +281,7 @@ impl Discord {
             shape: Shape::Plain,
             texts: vec![post.content.clone()],
             replies_to: replies_to.filter(|_| !gone),
+            ask: post.card.as_ref().map(|card| card.ask),
             wire: Some(wire),
             intent: Some(post.nonce),
             at_ms: now,

@@ -9,7 +9,10 @@ use guildhall_connector::{
     ids::RowId,
     run::{Ended, Progress, RunEvent, RunOutcome, Usage},
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What each run costs.
+const RUN_MICRO_USD: u64 = 5;
 
 /// What an engine says, and how many milliseconds from now.
 pub(crate) type Says = Vec<(u64, RunEvent)>;
@@ -18,6 +21,7 @@ pub(crate) type Says = Vec<(u64, RunEvent)>;
 #[derive(Debug, Default)]
 pub(crate) struct Engine {
     runs: BTreeMap<RowId, Behaviour>,
+    aborted: BTreeSet<RowId>,
 }
 
 impl Engine {
@@ -49,8 +53,24 @@ impl Engine {
         }
     }
 
+    /// Whether a run of this row has begun in the process that lives.
+    pub(crate) fn runs(&self, row: RowId) -> bool {
+        self.runs.contains_key(&row)
+    }
+
+    /// Whether it was told to end.
+    pub(crate) fn aborted(&self, row: RowId) -> bool {
+        self.aborted.contains(&row)
+    }
+
+    /// A run ended.
+    pub(crate) fn over(&mut self, row: RowId) {
+        self.aborted.insert(row);
+    }
+
     /// A run is to end.
     pub(crate) fn abort(&mut self, row: RowId, quick_ms: u64) -> Says {
+        self.aborted.insert(row);
         match self.runs.get(&row) {
             None | Some(Behaviour::Never) => Vec::new(),
             Some(Behaviour::AnswersAfterAbort(ms)) => {
@@ -73,13 +93,17 @@ impl Engine {
     /// The process died, and its engines with it.
     pub(crate) fn die(&mut self) {
         self.runs.clear();
+        self.aborted.clear();
     }
 }
 
 fn ended(outcome: RunOutcome) -> RunEvent {
     RunEvent::Ended(Box::new(Ended {
         outcome,
-        usage: Usage::default(),
+        usage: Usage {
+            micro_usd: RUN_MICRO_USD,
+            ..Usage::default()
+        },
         engine_turns: 1,
         tools: Vec::new(),
     }))

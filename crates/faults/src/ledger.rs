@@ -4,11 +4,14 @@
 //! product's own memory, which may be what is wrong.
 
 use crate::violation::{Invariant, Violation};
-use guildhall_authority::admission::DropReason;
+use guildhall_authority::{
+    admission::DropReason,
+    ask::{Answer, AskId},
+};
 use guildhall_connector::{
     ids::{Nonce, Route, RowId},
     line::Line,
-    record::{OutboxRecord, Owner, Purpose, Record, RowRecord},
+    record::{ApprovalRecord, CallRecord, OutboxRecord, Owner, Purpose, Record, RowRecord},
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -79,6 +82,7 @@ impl Rows {
             RowRecord::Started { .. }
             | RowRecord::Served { .. }
             | RowRecord::Answered { .. }
+            | RowRecord::Spent { .. }
             | RowRecord::RoutePaused { .. } => {}
         }
     }
@@ -136,6 +140,10 @@ pub(crate) struct Ledger {
     pub(crate) noes: BTreeSet<Nonce>,
     /// Places whose history was refused.
     pub(crate) unread: BTreeSet<u64>,
+    /// Asks whose allowance is durable.
+    pub(crate) durable_allowed: BTreeSet<AskId>,
+    /// Calls whose beginning is durable.
+    pub(crate) durable_begun: BTreeSet<(RowId, u32)>,
     pub(crate) violations: Vec<Violation>,
 }
 
@@ -158,6 +166,16 @@ impl Ledger {
                         self.durable_claims.insert(*row);
                     }
                 }
+                Record::Approvals(ApprovalRecord::Decided {
+                    ask,
+                    answer: Answer::Once,
+                    ..
+                }) => {
+                    self.durable_allowed.insert(*ask);
+                }
+                Record::Calls(CallRecord::Begun { turn, call, .. }) => {
+                    self.durable_begun.insert((*turn, *call));
+                }
                 Record::Outbox(OutboxRecord::Intent { nonce, .. }) => {
                     self.durable_intents.insert(*nonce);
                 }
@@ -167,6 +185,8 @@ impl Ledger {
                 | Record::Drops(_)
                 | Record::Notices(_)
                 | Record::Reloads(_)
+                | Record::Approvals(_)
+                | Record::Calls(_)
                 | Record::Turns(_) => {}
             }
             self.records.push(Kept { record, at_ms });

@@ -4,6 +4,7 @@
 //! a thread, a real clock, or an order of events that depends on anything but the plan.
 
 mod actions;
+mod host;
 mod network;
 mod process;
 mod quiet;
@@ -16,18 +17,19 @@ use crate::{
     gateway::{Event, Gateway, Seat},
     ledger::Ledger,
     mutation::Mutation,
-    plan::{Action, Behaviour, DiskFault, Down, EchoFault, LookUpFault, Plan, PostFault},
+    plan::{Action, Behaviour, CallPlan, DiskFault, Down, EchoFault, LookUpFault, Plan, PostFault},
     prng::Prng,
-    settings::Variant,
+    settings::{Speaker, Variant},
     violation::{Invariant, Violation},
 };
+use guildhall_authority::ask::AskId;
 use guildhall_binding::ids::{ChannelId, MessageId};
 use guildhall_connector::{
     ids::{Nonce, RowId},
-    input::{Input, Learned, Receipt, Room},
+    input::{Input, Learned, Press, Receipt, Room},
     moment::{Brakes, Moment, Mono, Wall},
     run::RunEvent,
-    step::LookUp,
+    step::{CardEdit, LookUp},
     turn::ReadReceipt,
 };
 use network::{Flight, Then};
@@ -99,6 +101,14 @@ enum Fire {
     Learned(u32, Box<Learned>),
     Eyes(u32, RowId, ReadReceipt),
     Says(u32, RowId, Box<RunEvent>),
+    Calls(u32, RowId, u32, CallPlan),
+    CallGone(u32, RowId, u32),
+    Redeems(u32, RowId, u32, AskId),
+    Works(u32, RowId, u32),
+    CallEnds(u32, RowId, u32),
+    Pressed(u32, Speaker, Box<Press>),
+    EditArrives(u32, Box<CardEdit>, Option<u64>),
+    Edited(u32, AskId, Receipt),
 }
 
 /// Faults that wait for their occasion.
@@ -107,6 +117,7 @@ struct Faults {
     post: VecDeque<PostFault>,
     look_up: VecDeque<LookUpFault>,
     engine: VecDeque<Behaviour>,
+    calls: VecDeque<CallPlan>,
     disk: VecDeque<DiskFault>,
     echo: VecDeque<EchoFault>,
     guild_late: Option<u64>,
@@ -158,6 +169,7 @@ pub(crate) struct Machine<'p> {
     gateway_floor: u64,
     pub(crate) disk: Disk,
     engine: Engine,
+    pub(crate) host: host::Host,
     pub(crate) process: Option<Process>,
     processes: u32,
     brakes: Brakes,
@@ -197,6 +209,7 @@ impl<'p> Machine<'p> {
             gateway_floor: 0,
             disk: Disk::new(mutation),
             engine: Engine::default(),
+            host: host::Host::default(),
             process: None,
             processes: 0,
             brakes: Brakes::default(),
@@ -240,6 +253,9 @@ impl<'p> Machine<'p> {
         match (due, self.deadline()) {
             (None, None) => self.is_next_stage_begun(),
             (Some(at), deadline) if deadline.is_none_or(|deadline| at <= deadline) => {
+                if at > self.now {
+                    self.spins = 0;
+                }
                 self.now = at;
                 if let Some((_, fire)) = self.fires.pop_first() {
                     self.dispatch(fire);
@@ -290,6 +306,8 @@ impl<'p> Machine<'p> {
             Fire::Deliver(link) => self.deliver(link),
             Fire::Replayed(link) => self.replayed(link),
             Fire::Repeated(link, event) => self.repeated(link, event),
+            Fire::Pressed(link, who, press) => self.pressed(link, who, *press),
+            Fire::EditArrives(process, edit, back) => self.edit_arrives(process, &edit, back),
             Fire::LinkDown(process)
             | Fire::Connect(process)
             | Fire::Synced(process)
@@ -300,6 +318,12 @@ impl<'p> Machine<'p> {
             | Fire::Learned(process, _)
             | Fire::Eyes(process, ..)
             | Fire::Says(process, ..)
+            | Fire::Calls(process, ..)
+            | Fire::CallGone(process, ..)
+            | Fire::Redeems(process, ..)
+            | Fire::Works(process, ..)
+            | Fire::CallEnds(process, ..)
+            | Fire::Edited(process, ..)
                 if of_dead(process) => {}
             Fire::LinkDown(_) => self.feed(Input::Link(guildhall_connector::input::Link::Down)),
             Fire::Connect(_) => self.connect(),
@@ -315,7 +339,13 @@ impl<'p> Machine<'p> {
             Fire::Looks(process, look_up, back) => self.looks(process, look_up, back),
             Fire::Learned(_, learned) => self.feed(Input::Learned(*learned)),
             Fire::Eyes(_, row, receipt) => self.feed(Input::Eyes(row, receipt)),
-            Fire::Says(_, row, event) => self.feed(Input::Run(row, *event)),
+            Fire::Says(process, row, event) => self.says(process, row, event),
+            Fire::Calls(_, row, call, plan) => self.calls(row, call, plan),
+            Fire::CallGone(_, row, call) => self.call_gone(row, call),
+            Fire::Redeems(_, row, call, ask) => self.redeems(row, call, ask),
+            Fire::Works(process, row, call) => self.works(process, row, call),
+            Fire::CallEnds(_, row, call) => self.call_ends(row, call),
+            Fire::Edited(_, ask, receipt) => self.feed(Input::CardEdited(ask, receipt)),
         }
     }
 
@@ -352,8 +382,13 @@ impl<'p> Machine<'p> {
 
     /// The wall clock of Discord.
     fn true_wall(&self) -> Wall {
+        self.true_wall_at(self.now)
+    }
+
+    /// What it showed so many milliseconds after the begin of the run.
+    pub(crate) fn true_wall_at(&self, at_ms: u64) -> Wall {
         let begin = MIDNIGHT_MS - self.plan.knobs.midnight_ms;
-        Wall(i64::try_from(begin + self.now).unwrap_or(i64::MAX))
+        Wall(i64::try_from(begin + at_ms).unwrap_or(i64::MAX))
     }
 
     fn between(&mut self, draw: Draw, low: u64, high: u64) -> u64 {

@@ -4,7 +4,8 @@
 //! for where they act. Never: more than one at a time.
 
 use guildhall_connector::record::{
-    AdmissionRecord, InboxRecord, NoticeRecord, OutboxRecord, Record, RowRecord,
+    AdmissionRecord, ApprovalRecord, CallRecord, InboxRecord, NoticeRecord, OutboxRecord, Record,
+    RowRecord,
 };
 
 macro_rules! mutations {
@@ -71,13 +72,28 @@ mutations! {
     PartTwoEarly = "part 2 after part 1",
     /// History shows nothing.
     EmptyCatchUp = "catch-up",
+    /// `opened` never reaches the disk.
+    Opened = "record opened",
+    /// `posted` never reaches the disk.
+    CardPosted = "record posted",
+    /// `decided` never reaches the disk.
+    Decided = "record decided",
+    /// `begun` never reaches the disk.
+    Begun = "record begun",
+    /// A decision is given before it is durable.
+    DecideEarly = "decision after its record",
+    /// A call begins before that is durable.
+    BeginEarly = "call after its record",
+    /// Whoever presses a button counts as an operator.
+    AnybodyPresses = "operators alone decide",
 }
 
 impl Mutation {
     /// Whether its absence can show from outside; `docs/faults.md` says why where it cannot.
     #[must_use]
     pub const fn is_seen_outside(self) -> bool {
-        !matches!(self, Self::Unknown | Self::Started)
+        let silent = matches!(self, Self::Unknown | Self::Started);
+        !silent && !matches!(self, Self::CardPosted | Self::DecideEarly)
     }
 
     /// Whether a record does not reach the disk.
@@ -88,8 +104,13 @@ impl Mutation {
             | (Self::Notice, Record::Notices(NoticeRecord::Attempted { .. })) => true,
             (_, Record::Rows(record)) => self.drops_row(record),
             (_, Record::Outbox(record)) => self.drops_outbox(record),
+            (Self::Opened, Record::Approvals(ApprovalRecord::Opened { .. }))
+            | (Self::CardPosted, Record::Approvals(ApprovalRecord::Posted { .. }))
+            | (Self::Decided, Record::Approvals(ApprovalRecord::Decided { .. }))
+            | (Self::Begun, Record::Calls(CallRecord::Begun { .. })) => true,
             (_, Record::Inbox(_) | Record::Admissions(_) | Record::Notices(_))
-            | (_, Record::Drops(_) | Record::Reloads(_) | Record::Turns(_)) => false,
+            | (_, Record::Drops(_) | Record::Reloads(_) | Record::Turns(_))
+            | (_, Record::Approvals(_) | Record::Calls(_)) => false,
         }
     }
 
@@ -101,7 +122,7 @@ impl Mutation {
             RowRecord::Claimed { .. } => matches!(self, Self::Claimed),
             RowRecord::Answered { .. } => matches!(self, Self::Answered),
             RowRecord::Settled { .. } => matches!(self, Self::Settled),
-            RowRecord::RoutePaused { .. } => false,
+            RowRecord::Spent { .. } | RowRecord::RoutePaused { .. } => false,
         }
     }
 

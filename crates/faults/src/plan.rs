@@ -184,6 +184,30 @@ pub enum Behaviour {
     EndsTwice,
 }
 
+/// What calls the next run makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CallPlan {
+    /// How many, all at once.
+    pub count: u8,
+    /// Whether they need a person; else the policy allows them.
+    pub asks: bool,
+    /// After so many milliseconds they wait no longer.
+    pub gone_ms: Option<u64>,
+    /// Lines of the content that a card shows.
+    pub lines: u8,
+}
+
+/// What a press or a reply says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Word {
+    /// Once.
+    Once,
+    /// Deny.
+    Deny,
+    /// Something that decides nothing.
+    Other,
+}
+
 /// What the disk does with the next write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DiskFault {
@@ -295,6 +319,14 @@ pub enum Action {
     Cancel,
     /// The operator ends the oldest turn that runs.
     AbortTurn,
+    /// The next run makes calls.
+    Calls(CallPlan),
+    /// Somebody presses a button of the card so many back, so many times.
+    Press(Speaker, u8, Word, u8),
+    /// Somebody replies to the card so many back.
+    ReplyCard(Speaker, u8, Word),
+    /// The operator answers the oldest open ask in the terminal.
+    Terminal(Word),
     /// The wall clock jumps by so many milliseconds.
     WallJump(i64),
     /// For so many milliseconds no request of this kind gets an answer.

@@ -106,6 +106,8 @@ pub struct Bounds {
     pub scope: SessionScope,
     /// Turns of one day.
     pub turns_per_day: u32,
+    /// Money of one day, in millionths of a dollar; each run of the model costs five.
+    pub micro_usd_per_day: Option<u64>,
     /// How far back missed messages are read.
     pub catch_up: Duration,
     /// Turns at work at once.
@@ -154,6 +156,14 @@ fn speakers(variant: Variant) -> Vec<Speaker> {
     listed
 }
 
+/// Who may decide asks under a variant, by this machine's own reading.
+pub(crate) fn operators(variant: Variant) -> Vec<Speaker> {
+    match variant {
+        Variant::Base | Variant::NoHelp | Variant::More => vec![Speaker::Ana, Speaker::Bea],
+        Variant::NoBea => vec![Speaker::Ana],
+    }
+}
+
 /// The policy that a variant of the file gives.
 pub(crate) fn policy(bounds: &Bounds, variant: Variant) -> Policy {
     let listed = |(id, mode): (u64, ChannelMode)| {
@@ -172,7 +182,12 @@ pub(crate) fn policy(bounds: &Bounds, variant: Variant) -> Policy {
             | Speaker::Robot
             | Speaker::Hook => UserChannels::Every,
         };
-        let (name, standing) = (format!("{speaker:?}"), Standing::Member);
+        let standing = if operators(variant).contains(&speaker) {
+            Standing::Operator
+        } else {
+            Standing::Member
+        };
+        let name = format!("{speaker:?}");
         (
             id,
             User {
@@ -217,6 +232,7 @@ fn engine() -> EngineConfig {
         key_env: None,
         command: Vec::new(),
         idle: Duration::from_secs(300),
+        price: None,
     }
 }
 
@@ -229,7 +245,7 @@ fn limits(bounds: &Bounds) -> Limits {
         catch_up: bounds.catch_up,
         parallel_turns: bounds.parallel_turns,
         queued_turns: bounds.queued_turns,
-        micro_usd_per_day: None,
+        micro_usd_per_day: bounds.micro_usd_per_day,
     }
 }
 

@@ -68,6 +68,10 @@ invariants! {
     TurnRecord = Outward "one turn record for each claimed row",
     /// A message of the seat's own is not taken for that of another process.
     Twin = Outward "no twin is seen where there is none",
+    /// One decision for each ask, by somebody who may decide; no effect without it.
+    Decision = Outward "one decision for each ask, by somebody who may",
+    /// Each card ends with what became of its ask.
+    Card = Outward "each card ends with what became of its ask",
     /// Intents and claims are durable before their effects.
     WriteOrder = Inward "durable before its effect",
     /// The fold of the records is the state.

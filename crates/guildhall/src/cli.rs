@@ -8,7 +8,7 @@ use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 
 pub(crate) use operate::{
-    InitArgs, InstallArgs, PlaceArgs, RowsArgs, ServiceAction, ServiceArgs, UnitArgs,
+    AsksArgs, InitArgs, InstallArgs, PlaceArgs, RowsArgs, ServiceAction, ServiceArgs, UnitArgs,
 };
 
 /// An AI seat in a Discord server, under the operator's rules.
@@ -101,11 +101,29 @@ pub(crate) enum Command {
         after_help = "Examples:\n  guildhall rows workshop\n  guildhall rows workshop 1203491293471234567 --cancel\n  guildhall rows workshop 1203491293471234567 --abort"
     )]
     Rows(RowsArgs),
+    /// Let a binding's engine and model do small tasks with tools, and say what they can
+    #[command(
+        after_help = "Nothing of the binding's roots, sessions or channels is touched: the tasks work in a folder \
+                      of their own. A model that fails here will not do its work in a channel either.\n\n\
+                      Examples:\n  guildhall diagnose workshop\n  guildhall diagnose workshop --json"
+    )]
+    Diagnose(DiagnoseArgs),
+    /// List what waits for a person's permission, show one whole, allow or deny it
+    #[command(
+        after_help = "Examples:\n  guildhall asks workshop\n  guildhall asks workshop 0123456789abcdef            everything it would do\n  guildhall asks workshop 0123456789abcdef --once\n  guildhall asks workshop 0123456789abcdef --deny"
+    )]
+    Asks(AsksArgs),
     /// Have systemd serve a binding: print, write or remove the unit, or show its state
     Service(ServiceArgs),
     /// Print the manual page, for `man -l -`
     #[command(hide = true)]
     Man,
+    /// Answer git's question for the credential of a root's remote; git calls it, nobody else
+    #[command(name = guildhall_git::CREDENTIAL_COMMAND, hide = true)]
+    GitCredential {
+        /// What git does: get, store or erase
+        operation: String,
+    },
     /// Print shell completions
     Completions {
         /// The shell
@@ -142,6 +160,18 @@ pub(crate) struct RunArgs {
     /// Let the practice engine think for so long, in milliseconds
     #[arg(long, value_name = "MS", default_value_t = 0, hide = true)]
     pub(crate) practice_delay: u64,
+    /// The demo's pages in place of the web
+    #[arg(long, value_name = "FILE", hide = true)]
+    pub(crate) web_stand_in: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DiagnoseArgs {
+    /// The binding's name
+    pub(crate) binding: String,
+    /// The folder that context files are in [default: the current one]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) repo: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -155,7 +185,7 @@ pub(crate) struct DemoArgs {
     /// Keep the scratch data root: in this folder, which must be empty or missing, or where it is
     #[arg(long, value_name = "DIR")]
     pub(crate) keep: Option<Option<PathBuf>>,
-    /// Let a real model answer: practice or native
+    /// What answers: practice, or a model through native or pi
     #[arg(long, default_value = "practice")]
     pub(crate) engine: DemoEngine,
     /// The model's provider, such as openai, anthropic, ollama or llama.cpp
@@ -185,6 +215,8 @@ pub(crate) enum DemoEngine {
     Practice,
     /// A provider's API, called directly.
     Native,
+    /// The coding agent pi, which has to be installed.
+    Pi,
 }
 
 #[derive(Debug, Args)]

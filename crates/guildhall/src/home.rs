@@ -18,6 +18,9 @@ use std::{
 /// Folder of the bindings below the data root.
 const BINDINGS: &str = "discord";
 
+/// Longest file of a secret that is read to know its value again, in bytes.
+const SECRET_MAX_BYTES: u64 = 64 * 1024;
+
 /// The data root.
 #[derive(Clone, Debug)]
 pub(crate) struct Home {
@@ -161,6 +164,30 @@ impl Home {
 /// Reads the bot token of a binding.
 pub(crate) fn token(policy: &Policy) -> Result<Token, Failure> {
     token_of(&policy.token_file)
+}
+
+/// Every secret that a binding names, as far as it can be read: the bot's token, the engine's key, push
+/// tokens, the record client's key.
+pub(crate) fn secrets(policy: &Policy) -> Vec<String> {
+    let tools = policy.tools.iter();
+    let git = tools
+        .clone()
+        .flat_map(|tools| &tools.roots)
+        .filter_map(|root| Some(&root.git.as_ref()?.token_file));
+    let records = tools.filter_map(|tools| Some(&tools.setspark.as_ref()?.key_file));
+    let files = [&policy.token_file].into_iter();
+    let files = files
+        .chain(&policy.engine.key_file)
+        .chain(git)
+        .chain(records);
+    let read = |file: &PathBuf| {
+        let bytes = read_private(file, SECRET_MAX_BYTES).ok()?;
+        String::from_utf8(bytes).ok()
+    };
+    let mut secrets: Vec<String> = files.filter_map(read).collect();
+    let variable = policy.engine.key_env.as_deref();
+    secrets.extend(variable.and_then(|name| env::var(name).ok()));
+    secrets
 }
 
 /// Reads a bot token from its file.

@@ -10,6 +10,7 @@ mod seat; // a seat that runs
 mod clock;
 mod exit;
 mod home;
+mod unserved;
 
 use clap::Parser as _;
 use exit::{ExitReason, Failure};

@@ -3,6 +3,7 @@
 import { avatar, el, when } from './dom.js';
 import { control } from './control.js';
 import { inline, markdown, oneLine } from './markdown.js';
+import { attachment } from './file.js';
 import { choose, store, userOf } from './store.js';
 
 const EMOJI = ['👍', '👀', '✅', '❌', '🎉', '❤️', '😂', '🤔'];
@@ -90,11 +91,6 @@ function embed(one) {
     one.description ? el('div', { class: 'text' }, markdown(one.description)) : null,
     one.fields?.length ? el('dl', {}, one.fields.map((field) => el('div', {}, el('dt', {}, inline(field.name)), el('dd', {}, markdown(field.value))))) : null,
     one.footer?.text ? el('p', { class: 'small' }, one.footer.text) : null);
-}
-
-function attachment(file) {
-  const size = file.size < 1024 ? `${file.size} bytes` : `${Math.round(file.size / 1024)} KiB`;
-  return el('a', { class: 'file', href: file.url, download: file.filename }, '📄 ', file.filename, el('span', { class: 'quiet' }, ` ${size}`));
 }
 
 function poll(one) {

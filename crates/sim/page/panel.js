@@ -14,6 +14,7 @@ const FAULTS = [
   ['Invalidate the session', 'Op 9: the bot has to log in afresh.', ['gateway', { kind: 'invalid_session', resumable: false }]],
   ['Miss a heartbeat', 'The next two heartbeats get no answer.', ['faults', { on: 'heartbeat', times: 2 }]],
   ['Fail three requests', 'The next three answer 500.', ['faults', { on: 'request', kind: 'status', status: 500, times: 3 }]],
+  ['Fail after posting', 'The next message is posted, and the answer is 500.', ['faults', { on: 'request', kind: 'status_after', status: 500, method: 'POST', path: '/messages' }]],
   ['Lose an answer', 'The next message is posted, and the answer never arrives.', ['faults', { on: 'request', kind: 'lose_response', method: 'POST', path: '/messages' }]],
   ['Rate-limit', 'The next request has to wait three seconds.', ['faults', { on: 'request', kind: 'rate_limit', retry_after_ms: 3000 }]],
   ['Slow down', 'The next five requests take two seconds each.', ['faults', { on: 'request', kind: 'delay', ms: 2000, times: 5 }]],

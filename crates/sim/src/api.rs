@@ -25,7 +25,7 @@ use crate::error::ApiError;
 use crate::id::Id;
 use crate::world::limits::Verdict;
 use crate::world::log::What;
-use crate::world::{AppIndex, Charge, RestPlan, World};
+use crate::world::{AppIndex, Charge, Loss, RestPlan, World};
 
 pub(crate) use answer::{Answer, Body};
 pub(crate) use form::REQUEST_MAX_BYTES;
@@ -118,9 +118,12 @@ impl World {
     pub(crate) fn serve(&mut self, now: Moment, request: &Request, plan: &RestPlan) -> Answer {
         self.log.at(now);
         let answer = match (&plan.instead, plan.loss) {
-            (_, crate::world::Loss::Request) => Answer::empty(0),
+            (_, Loss::Request | Loss::StalledRequest) => Answer::empty(0),
             (Some(instead), _) => instead.clone(),
-            (None, _) => self.handle(now, request),
+            (None, _) => {
+                let done = self.handle(now, request);
+                plan.after.clone().unwrap_or(done)
+            }
         };
         if answer.is_invalid_request() {
             let rules = self.rules;
@@ -134,11 +137,7 @@ impl World {
                 body: request.logged_body(),
                 status: answer.status,
                 answer: answer.logged_body(),
-                lost: match plan.loss {
-                    crate::world::Loss::Nothing => None,
-                    crate::world::Loss::Request => Some("request"),
-                    crate::world::Loss::Response => Some("response"),
-                },
+                lost: plan.loss.name(),
             },
         );
         answer

@@ -36,14 +36,28 @@ impl Moment {
     pub const fn since(self, earlier: Self) -> u64 {
         self.0.saturating_sub(earlier.0)
     }
+
+    /// The form of HTTP's `Date`, such as `Mon, 30 Nov 2026 13:08:38 GMT`.
+    pub(crate) fn http_date(self) -> String {
+        self.stamp()
+            .strftime("%a, %d %b %Y %H:%M:%S GMT")
+            .to_string()
+    }
+
+    fn stamp(self) -> jiff::Timestamp {
+        let ms = i64::try_from(self.0).unwrap_or(i64::MAX);
+        jiff::Timestamp::from_millisecond(ms).unwrap_or(jiff::Timestamp::MAX)
+    }
 }
 
 /// Writes Discord's form, such as `2026-11-30T13:08:38.838000+00:00`.
 impl fmt::Display for Moment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ms = i64::try_from(self.0).unwrap_or(i64::MAX);
-        let stamp = jiff::Timestamp::from_millisecond(ms).unwrap_or(jiff::Timestamp::MAX);
-        write!(f, "{}", stamp.strftime("%Y-%m-%dT%H:%M:%S.%6f+00:00"))
+        write!(
+            f,
+            "{}",
+            self.stamp().strftime("%Y-%m-%dT%H:%M:%S.%6f+00:00")
+        )
     }
 }
 
@@ -100,6 +114,16 @@ mod tests {
         for (ms, want) in cases {
             assert_eq!(Moment::from_ms(ms).to_string(), want);
         }
+    }
+
+    #[test]
+    fn dates_are_written_in_https_form() {
+        let date = Moment::from_ms(1_796_044_118_838).http_date();
+        assert_eq!(date, "Mon, 30 Nov 2026 13:08:38 GMT");
+        assert_eq!(
+            Moment::from_ms(0).http_date(),
+            "Thu, 01 Jan 1970 00:00:00 GMT"
+        );
     }
 
     #[test]

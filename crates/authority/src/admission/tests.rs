@@ -30,6 +30,21 @@ fn user(id: u64) -> UserId {
     UserId::from_number(id).expect("not zero")
 }
 
+fn practice() -> EngineConfig {
+    EngineConfig {
+        kind: EngineKind::Practice,
+        provider: None,
+        model: None,
+        thinking: None,
+        base_url: None,
+        key_file: None,
+        key_env: None,
+        command: Vec::new(),
+        idle: std::time::Duration::from_secs(300),
+        price: None,
+    }
+}
+
 fn policy() -> Policy {
     let channels = [(OPEN, ChannelMode::Open), (MENTION, ChannelMode::Mention)];
     let users = [
@@ -71,17 +86,7 @@ fn policy() -> Policy {
                 )
             })
             .into(),
-        engine: EngineConfig {
-            kind: EngineKind::Practice,
-            provider: None,
-            model: None,
-            thinking: None,
-            base_url: None,
-            key_file: None,
-            key_env: None,
-            command: Vec::new(),
-            idle: std::time::Duration::from_secs(300),
-        },
+        engine: practice(),
         limits: Limits::default(),
         context_files: Vec::new(),
         scope: SessionScope::Seat,

@@ -5,9 +5,9 @@
 
 use super::key_path;
 use crate::{
-    bounds::{ARGUMENT_MAX_CHARS, COMMAND_MAX, IDLE_SECONDS, LABEL_MAX_CHARS},
+    bounds::{ARGUMENT_MAX_CHARS, COMMAND_MAX, IDLE_SECONDS, LABEL_MAX_CHARS, USD_PER_MTOK_MAX},
     fault::FaultCode,
-    policy::{EngineConfig, EngineKind},
+    policy::{EngineConfig, EngineKind, Price},
     url::{self, CheckedUrl, Reach, UrlShape},
     walk::{Fields, Place, all},
 };
@@ -27,6 +27,7 @@ pub(super) fn engine(place: &Place<'_>) -> Option<EngineConfig> {
     let thinking = fields.may("thinking", |place| place.line(LABEL_MAX_CHARS));
     let command = fields.or("command", Vec::new(), command);
     let idle = fields.whole("idleSeconds", IDLE_SECONDS);
+    let price = fields.may("price", price);
     let fits = kind.and_then(|kind| fits(&mut fields, kind));
     let rules = match kind {
         Some(EngineKind::Native) => model.complete(&fields),
@@ -46,8 +47,36 @@ pub(super) fn engine(place: &Place<'_>) -> Option<EngineConfig> {
         key_env: model.key_env?,
         command: command?,
         idle: Duration::from_secs(idle?),
+        price: price?,
     })
 }
+
+fn price(place: &Place<'_>) -> Option<Price> {
+    let usd = |place: &Place<'_>| place.real(0.0..=USD_PER_MTOK_MAX).map(micro_usd);
+    let mut fields = place.object()?;
+    let input = fields.must("inputPerMTok", usd);
+    let output = fields.must("outputPerMTok", usd);
+    let cached = fields.may("cachedInputPerMTok", usd);
+    fields.end();
+    Some(Price {
+        input_micro_usd: input?,
+        output_micro_usd: output?,
+        cached_input_micro_usd: cached?,
+    })
+}
+
+/// Millionths of a dollar, to the nearest.
+pub(super) fn micro_usd(usd: f64) -> u64 {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "each range that is checked before is not negative and far below 2^63 millionths"
+    )]
+    let micro = (usd * 1_000_000.0).round() as u64;
+    micro
+}
+
+const SAYS_ITS_COST: &str = "nothing: an agent says itself what it costs";
 
 /// Settings that a kind does not use are refused: they would be passed over in silence.
 fn fits(fields: &mut Fields<'_>, kind: EngineKind) -> Option<()> {
@@ -65,16 +94,18 @@ fn fits(fields: &mut Fields<'_>, kind: EngineKind) -> Option<()> {
             let allowed = "nothing: the practice engine has no model and no child process";
             MODEL.into_iter().for_each(|key| refuse(key, allowed));
             refuse("command", allowed);
+            refuse("price", allowed);
         }
         EngineKind::Native => refuse(
             "command",
             "nothing: the native engine starts no child process",
         ),
-        EngineKind::Acp if fields.get("command").is_none() => {
-            let allowed = "the agent's program and arguments: kind \"acp\" needs them";
-            return fields.absent("command", FaultCode::Needed, allowed);
-        }
-        EngineKind::Pi | EngineKind::Acp => {}
+        EngineKind::Pi => {}
+        EngineKind::Acp => refuse("price", SAYS_ITS_COST),
+    }
+    if kind == EngineKind::Acp && fields.get("command").is_none() {
+        let allowed = "the agent's program and arguments: kind \"acp\" needs them";
+        return fields.absent("command", FaultCode::Needed, allowed);
     }
     clean
 }

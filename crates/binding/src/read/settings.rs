@@ -3,7 +3,7 @@
 //! In: one object each. Out: the checked settings, defaults filled in. Never: a toolset where the
 //! policy may not have it, an empty allowlist.
 
-use super::engine::model_source;
+use super::engine::{micro_usd, model_source};
 use crate::{
     bounds::{
         ASK_TIMEOUT_SECONDS, CATCH_UP_SECONDS, CHANNELS_MAX, INBOUND_MAX_CHARS, PARALLEL_TURNS,
@@ -49,17 +49,6 @@ pub(super) fn limits(place: &Place<'_>) -> Option<Limits> {
     })
 }
 
-/// Millionths of a dollar, to the nearest.
-fn micro_usd(usd: f64) -> u64 {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "the range that was checked before is positive and far below 2^63 millionths"
-    )]
-    let micro = (usd * 1_000_000.0).round() as u64;
-    micro
-}
-
 pub(super) const SCOPES: [(&str, SessionScope); 2] = [
     ("seat", SessionScope::Seat),
     ("thread", SessionScope::Thread),
@@ -78,7 +67,7 @@ const PLATFORMS: [(&str, Platform); 3] = [
     ("schedule", Platform::Schedule),
 ];
 
-pub(super) fn platform_toolsets(place: &Place<'_>) -> Option<BTreeMap<Platform, Vec<String>>> {
+pub(super) fn platform_toolsets(place: &Place<'_>) -> Option<BTreeMap<Platform, BTreeSet<String>>> {
     let mut fields = place.object()?;
     let mut clean = Some(());
     let mut lists = BTreeMap::new();
@@ -106,14 +95,14 @@ pub(crate) const TOOLSETS: [&str; 7] = [
     "discord_admin",
 ];
 
-fn toolsets(place: &Place<'_>, platform: Platform) -> Option<Vec<String>> {
+fn toolsets(place: &Place<'_>, platform: Platform) -> Option<BTreeSet<String>> {
     let places = place.list(
         1..=TOOLSETS_MAX,
         "toolsets; leave the key out for the default",
     )?;
     let read = all(&places, |place| toolset(place, platform))?;
     distinct(read.iter().cloned().zip(places.iter().cloned()), "toolset")?;
-    Some(read)
+    Some(read.into_iter().collect())
 }
 
 fn toolset(place: &Place<'_>, platform: Platform) -> Option<String> {

@@ -2,8 +2,8 @@
 
 use crate::documents::{EXAMPLE, MINIMAL, example, machine, minimal, policy, with};
 use guildhall_binding::{
-    Approvals, DiscordConfig, EngineKind, Expect, Limits, PolicyDigest, RootWrite, SessionScope,
-    Standing, UserChannels, read,
+    Approvals, DiscordConfig, EngineKind, Expect, Limits, PolicyDigest, Price, RootWrite,
+    SessionScope, Standing, UserChannels, read,
 };
 use serde_json::json;
 use std::{path::PathBuf, time::Duration};
@@ -37,6 +37,21 @@ fn what_the_minimal_example_leaves_out_has_its_default() {
         (&ana.channels, ana.standing),
         (&UserChannels::Every, Standing::Operator)
     );
+}
+
+#[test]
+fn a_price_is_read_in_millionths_of_a_dollar() {
+    let engine = json!({
+        "kind": "native", "provider": "example", "model": "m", "keyEnv": "K",
+        "price": {"inputPerMTok": 3, "outputPerMTok": 15.25, "cachedInputPerMTok": 0.0000004},
+    });
+    let policy = policy(&with(minimal(), "/engine", engine));
+    let want = Price {
+        input_micro_usd: 3_000_000,
+        output_micro_usd: 15_250_000,
+        cached_input_micro_usd: Some(0),
+    };
+    assert_eq!(policy.engine.price, Some(want));
 }
 
 #[test]

@@ -56,9 +56,17 @@ fn both_take_the_examples() {
     }
 }
 
+fn both_refuse(wrong: &[(&str, Value)]) {
+    for (pointer, value) in wrong {
+        let document = with(example(), pointer, value.clone());
+        assert!(!SCHEMA.is_valid(&document), "schema: {pointer}");
+        assert!(read_value(&document).is_err(), "reader: {pointer}");
+    }
+}
+
 #[test]
-fn both_see_each_fault_of_shape() {
-    let wrong = [
+fn both_see_each_fault_of_shape_in_who_where_and_the_engine() {
+    both_refuse(&[
         ("/tokenFiel", json!("/x")),
         ("/channels/0/mode", json!("loud")),
         ("/channels/0/extra", json!(1)),
@@ -78,7 +86,30 @@ fn both_see_each_fault_of_shape() {
         ("/engine/command", json!(["x"])),
         ("/engine", json!({"kind": "practice", "model": "m"})),
         ("/engine", json!({"kind": "acp"})),
+        ("/engine/price", json!({"inputPerMTok": 1})),
+        (
+            "/engine/price",
+            json!({"inputPerMTok": -1, "outputPerMTok": 1}),
+        ),
+        (
+            "/engine/price",
+            json!({"inputPerMTok": 1, "outputPerMTok": 1, "perCall": 1}),
+        ),
+        (
+            "/engine",
+            json!({"kind": "practice", "price": {"inputPerMTok": 1, "outputPerMTok": 1}}),
+        ),
+        (
+            "/engine",
+            json!({"kind": "acp", "command": ["a"], "price": {"inputPerMTok": 1, "outputPerMTok": 1}}),
+        ),
         ("/engine", json!({"kind": "native", "model": "m"})),
+    ]);
+}
+
+#[test]
+fn both_see_each_fault_of_shape_in_the_other_parts() {
+    both_refuse(&[
         ("/limits/turnTimeoutSeconds", json!(3601)),
         ("/limits/turnsPerDay", json!(0)),
         ("/limits/usdPerDay", json!(0)),
@@ -98,12 +129,11 @@ fn both_see_each_fault_of_shape() {
             "/approvals/reviewer",
             json!({"provider": "p", "model": "m"}),
         ),
-    ];
-    for (pointer, value) in wrong {
-        let document = with(example(), pointer, value);
-        assert!(!SCHEMA.is_valid(&document), "schema: {pointer}");
-        assert!(read_value(&document).is_err(), "reader: {pointer}");
-    }
+    ]);
+}
+
+#[test]
+fn both_miss_what_must_be_there() {
     for key in [
         "/name",
         "/engine",
@@ -189,6 +219,7 @@ fn practice() -> file::Engine {
         key_env: None,
         command: None,
         idle_seconds: None,
+        price: None,
     }
 }
 
@@ -307,9 +338,13 @@ fn the_full_document_has_every_key_of_the_schema_that_is_served() {
         "tools.mcp",
         "tools.terminal",
     ];
-    let one_of_two = ["engine.keyEnv", "approvals.reviewer.keyFile"];
-    missing
-        .retain(|path| !reserved.contains(&path.as_str()) && !one_of_two.contains(&path.as_str()));
+    // The one beside them stands in the document, or its engine is of another kind.
+    let instead = [
+        "engine.keyEnv",
+        "engine.price",
+        "approvals.reviewer.keyFile",
+    ];
+    missing.retain(|path| !reserved.contains(&path.as_str()) && !instead.contains(&path.as_str()));
     assert_eq!(missing, Vec::<String>::new());
 }
 

@@ -181,6 +181,10 @@ fn an_engine_names_what_it_needs_and_nothing_that_it_passes_over() {
         /engine = {"kind": "native", "model": "m", "provider": "p", "keyEnv": "K", "command": ["x"]} -> conflict @ engine.command
         /engine = {"kind": "practice", "model": "m"} -> conflict @ engine.model
         /engine = {"kind": "practice", "command": ["m"]} -> conflict @ engine.command
+        /engine = {"kind": "practice", "price": {"inputPerMTok": 1, "outputPerMTok": 1}} -> conflict @ engine.price
+        /engine = {"kind": "acp", "command": ["a"], "price": {"inputPerMTok": 1, "outputPerMTok": 1}} -> conflict @ engine.price
+        /engine = {"kind": "native", "model": "m", "provider": "p", "keyEnv": "K", "price": {"inputPerMTok": 1}} -> missing @ engine.price.outputPerMTok
+        /engine = {"kind": "native", "model": "m", "provider": "p", "keyEnv": "K", "price": {"inputPerMTok": -1, "outputPerMTok": 1}} -> out-of-range @ engine.price.inputPerMTok
         /engine = {"kind": "acp"} -> needed @ engine.command
         /engine = {"kind": "acp", "command": []} -> empty @ engine.command
         /engine = {"kind": "acp", "command": ["./agent"]} -> bad-value @ engine.command[0]

@@ -1,6 +1,7 @@
 //! Illegal orders are found, and a checkpoint says the same as the records before it.
 
 use super::*;
+use crate::record::{Purpose, RefusedWhy};
 use crate::record::{Settlement, UnknownWhy};
 use guildhall_binding::ids::UserId;
 
@@ -180,4 +181,133 @@ fn cursors_are_bounded_and_the_oldest_place_goes_first() {
     assert_eq!(durable.cursors.len(), CURSORS_MAX_COUNT);
     assert!(!durable.cursors.contains_key(&channel(5)));
     assert!(durable.cursors.contains_key(&channel(6)));
+}
+
+/// Records of one ask and its call, in an order that is legal.
+fn asked() -> Vec<Record> {
+    use crate::record::{ApprovalRecord, CallRecord, Decider, DoneBy, Via};
+    use guildhall_authority::{ask::Answer, scope::TurnKey};
+    let ask = AskId::derive(&TurnKey::new("7"), 0);
+    let (turn, call) = (row(7), 0);
+    let opened = ApprovalRecord::Opened {
+        ask,
+        turn,
+        call,
+        tool: "create".into(),
+        class: "workspace".into(),
+        digest: "00".into(),
+        place: channel(1),
+        until: Wall(300_000),
+        since: Wall(0),
+    };
+    let message = MessageId::from_number(9).expect("not zero");
+    let (by, via, answer) = (Decider::Terminal, Via::Terminal, Answer::Once);
+    let begun = CallRecord::Begun {
+        turn,
+        call,
+        tool: "create".into(),
+        root: None,
+        target: "a.md".into(),
+        digest: "00".into(),
+        after: None,
+        ask: Some(ask),
+    };
+    let by_host = DoneBy::Host;
+    vec![
+        Record::Approvals(opened),
+        Record::Approvals(ApprovalRecord::Posted { ask, message }),
+        Record::Approvals(ApprovalRecord::Decided {
+            ask,
+            by,
+            via,
+            answer,
+        }),
+        Record::Calls(begun),
+        Record::Calls(CallRecord::Done {
+            turn,
+            call,
+            by: by_host,
+        }),
+        Record::Approvals(ApprovalRecord::Closed { ask }),
+    ]
+}
+
+#[test]
+fn an_ask_and_its_call_are_kept_until_both_are_over_and_no_step_comes_twice() {
+    let records = asked();
+    for end in 0..=records.len() {
+        let before = &records[..end];
+        let mut durable = Durable::default();
+        for record in before {
+            durable.apply(record).expect("a legal order");
+        }
+        let restated = Durable::of_checkpoint(durable.checkpoint());
+        assert_eq!(restated.as_ref(), Ok(&durable), "after {end}");
+        // That a card is posted may be said twice, of the same message.
+        if let Some(last) = before.last()
+            && end != 2
+        {
+            let kept = durable.clone();
+            assert!(durable.apply(last).is_err(), "{last:?} twice");
+            assert_eq!(durable, kept);
+        }
+        let is_over = end == records.len();
+        assert_eq!(
+            durable.checkpoint().restated.is_empty(),
+            is_over || end == 0
+        );
+    }
+}
+
+#[test]
+fn an_effect_that_was_allowed_and_then_refused_keeps_why_until_its_ask_is_closed() {
+    use crate::record::ApprovalRecord;
+    let [opened, posted, decided, _, _, closed] = asked().try_into().expect("six records");
+    let ask = AskId::derive(&guildhall_authority::scope::TurnKey::new("7"), 0);
+    let why = "root-readonly".to_owned();
+    let refused = Record::Approvals(ApprovalRecord::Refused { ask, why });
+    let mut durable = Durable::default();
+    for record in [&opened, &posted] {
+        durable.apply(record).expect("a legal order");
+    }
+    assert!(durable.apply(&refused).is_err(), "nobody allowed it");
+    durable.apply(&decided).expect("decided");
+    durable.apply(&refused).expect("refused");
+    assert!(durable.apply(&refused).is_err(), "twice");
+    let restated = Durable::of_checkpoint(durable.checkpoint());
+    assert_eq!(restated.as_ref(), Ok(&durable));
+    durable.apply(&closed).expect("closed");
+    assert!(durable.checkpoint().restated.is_empty());
+}
+
+#[test]
+fn an_ask_that_was_not_opened_and_a_call_that_had_not_begun_go_nowhere() {
+    let [_, posted, decided, _, done, closed] = asked().try_into().expect("six records");
+    for record in [posted, decided, done, closed] {
+        let mut durable = Durable::default();
+        assert!(durable.apply(&record).is_err(), "{record:?}");
+        assert_eq!(durable, Durable::default());
+    }
+    let mut open = Durable::default();
+    let [opened, .., closed] = asked()
+        .try_into()
+        .map(|all: [Record; 6]| all)
+        .expect("six records");
+    open.apply(&opened).expect("opened");
+    assert!(open.apply(&closed).is_err(), "an open ask is not closed");
+}
+
+#[test]
+fn calls_and_asks_of_one_group_may_stand_in_the_order_of_their_files() {
+    // Without a commit log the files are merged group by group: rows, then asks, then calls.
+    let [opened, posted, decided, begun, done, closed] = asked().try_into().expect("six records");
+    let mut by_time = Durable::default();
+    let mut by_file = Durable::default();
+    for record in [&opened, &posted, &decided, &begun, &done, &closed] {
+        by_time.apply(record).expect("as it happened");
+    }
+    for record in [&opened, &posted, &decided, &closed, &begun, &done] {
+        by_file.apply(record).expect("as the files stand");
+    }
+    assert_eq!(by_time, by_file);
 }

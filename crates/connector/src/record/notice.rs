@@ -17,10 +17,16 @@ pub enum NoticeKey {
     QueueFull(MessageId),
     /// The day's turns are used up.
     Ceiling(Day),
+    /// The day's money is spent.
+    CostCeiling(Day),
     /// ESTOP, once a channel and day.
     Estop(ChannelId, Day),
     /// No room, once a channel and day.
     NoRoom(ChannelId, Day),
+    /// This message answers an ask, and its author may not.
+    NotDecider(MessageId),
+    /// This message answers an ask that is over.
+    AskOver(MessageId),
 }
 
 impl NoticeKey {
@@ -28,8 +34,11 @@ impl NoticeKey {
     #[must_use]
     pub const fn day(self) -> Option<Day> {
         match self {
-            Self::Oversize(_) | Self::QueueFull(_) => None,
-            Self::Ceiling(day) | Self::Estop(_, day) | Self::NoRoom(_, day) => Some(day),
+            Self::Oversize(_) | Self::QueueFull(_) | Self::NotDecider(_) | Self::AskOver(_) => None,
+            Self::Ceiling(day)
+            | Self::CostCeiling(day)
+            | Self::Estop(_, day)
+            | Self::NoRoom(_, day) => Some(day),
         }
     }
 
@@ -38,7 +47,13 @@ impl NoticeKey {
     #[must_use]
     pub const fn is_about_the_message(self) -> bool {
         match self {
-            Self::Oversize(_) | Self::QueueFull(_) | Self::Ceiling(_) | Self::Estop(..) => true,
+            Self::Oversize(_)
+            | Self::QueueFull(_)
+            | Self::Ceiling(_)
+            | Self::CostCeiling(_)
+            | Self::Estop(..)
+            | Self::NotDecider(_)
+            | Self::AskOver(_) => true,
             Self::NoRoom(..) => false,
         }
     }
@@ -50,8 +65,11 @@ impl NoticeKey {
             Self::Oversize(_) => Line::Oversize,
             Self::QueueFull(_) => Line::QueueFull,
             Self::Ceiling(_) => Line::Ceiling,
+            Self::CostCeiling(_) => Line::CostCeiling,
             Self::Estop(..) => Line::Estop,
             Self::NoRoom(..) => Line::NoRoom,
+            Self::NotDecider(_) => Line::NotDecider,
+            Self::AskOver(_) => Line::AskOver,
         }
     }
 }
@@ -62,8 +80,11 @@ impl fmt::Display for NoticeKey {
             Self::Oversize(id) => write!(f, "oversize:{id}"),
             Self::QueueFull(id) => write!(f, "queue-full:{id}"),
             Self::Ceiling(day) => write!(f, "ceiling:{}", day.0),
+            Self::CostCeiling(day) => write!(f, "cost-ceiling:{}", day.0),
             Self::Estop(channel, day) => write!(f, "estop:{channel}:{}", day.0),
             Self::NoRoom(channel, day) => write!(f, "no-room:{channel}:{}", day.0),
+            Self::NotDecider(id) => write!(f, "not-decider:{id}"),
+            Self::AskOver(id) => write!(f, "ask-over:{id}"),
         }
     }
 }
@@ -87,8 +108,11 @@ impl FromStr for NoticeKey {
             Some("oversize") => Ok(Self::Oversize(message()?)),
             Some("queue-full") => Ok(Self::QueueFull(message()?)),
             Some("ceiling") => Ok(Self::Ceiling(day(Some(first))?)),
+            Some("cost-ceiling") => Ok(Self::CostCeiling(day(Some(first))?)),
             Some("estop") => Ok(Self::Estop(channel()?, day(second)?)),
             Some("no-room") => Ok(Self::NoRoom(channel()?, day(second)?)),
+            Some("not-decider") => Ok(Self::NotDecider(message()?)),
+            Some("ask-over") => Ok(Self::AskOver(message()?)),
             Some(_) | None => Err(NotAKey),
         }
     }

@@ -9,6 +9,7 @@ use crate::{
     moment::Wall,
     record::NoticeKey,
 };
+use guildhall_authority::ask::AskId;
 use guildhall_binding::ids::{ChannelId, MessageId};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -27,6 +28,8 @@ pub enum Purpose {
     Cut,
     /// A fixed line that belongs to no turn.
     Notice,
+    /// The card of an ask.
+    Card,
 }
 
 impl Purpose {
@@ -39,6 +42,7 @@ impl Purpose {
             Self::Interrupted => "interrupted",
             Self::Cut => "cut",
             Self::Notice => "notice",
+            Self::Card => "card",
         }
     }
 }
@@ -50,6 +54,8 @@ pub enum Owner {
     Row(RowId),
     /// A notice's.
     Notice(NoticeKey),
+    /// An ask's.
+    Ask(AskId),
 }
 
 impl fmt::Display for Owner {
@@ -57,6 +63,7 @@ impl fmt::Display for Owner {
         match self {
             Self::Row(row) => row.fmt(f),
             Self::Notice(key) => key.fmt(f),
+            Self::Ask(ask) => write!(f, "ask:{ask}"),
         }
     }
 }
@@ -70,6 +77,10 @@ impl Serialize for Owner {
 impl<'de> Deserialize<'de> for Owner {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = std::borrow::Cow::<str>::deserialize(deserializer)?;
+        if let Some(ask) = text.strip_prefix("ask:") {
+            let ask = ask.parse().map_err(serde::de::Error::custom)?;
+            return Ok(Self::Ask(ask));
+        }
         let key = || text.parse().map(Self::Notice);
         text.parse()
             .map(Self::Row)
@@ -150,6 +161,8 @@ pub enum ConfirmedBy {
     ReadBack,
     /// It was posted, and deleted since.
     Deleted,
+    /// Somebody pressed one of its buttons.
+    Press,
     /// An operator said so.
     Operator,
 }
@@ -170,6 +183,8 @@ pub enum RefusedWhy {
     Unauthorized,
     /// An operator said so.
     Operator,
+    /// What it was for is over, and it was not posted or not found.
+    Void,
 }
 
 /// Why it is not known whether a delivery happened.

@@ -4,7 +4,7 @@
 
 use crate::{
     ids::{Route, RowId},
-    moment::Wall,
+    moment::{Day, Wall},
     record::Who,
     run::{ToolUse, Usage},
 };
@@ -124,6 +124,15 @@ pub enum RowRecord {
         left_out: Option<u64>,
         /// What the run cost, so that the turn record is whole after a crash.
         summary: RunSummary,
+    },
+    /// A run ended, and this is what the provider takes for it.
+    Spent {
+        /// The row.
+        row: RowId,
+        /// The day that it counts for.
+        day: Day,
+        /// Millionths of a US dollar.
+        micro_usd: u64,
     },
     /// The row is over.
     Settled {

@@ -2,7 +2,11 @@
 
 use super::*;
 use crate::{ids::Nonce, line::Line, moment::Wall};
-use guildhall_authority::place::Place;
+use guildhall_authority::{
+    ask::{Answer, AskId},
+    place::Place,
+    scope::TurnKey,
+};
 use guildhall_binding::ids::MessageId;
 
 fn message(id: u64) -> MessageId {
@@ -11,6 +15,88 @@ fn message(id: u64) -> MessageId {
 
 fn channel(id: u64) -> ChannelId {
     ChannelId::from_number(id).expect("not zero")
+}
+
+/// One of each kind of asks.
+fn asks() -> Vec<Record> {
+    let turn = RowId::Message(message(7));
+    let ask = AskId::derive(&TurnKey::new("7"), 3);
+    let call = 3;
+    let opened = ApprovalRecord::Opened {
+        ask,
+        turn,
+        call,
+        tool: "create".into(),
+        class: "workspace".into(),
+        digest: "00".into(),
+        place: channel(2),
+        until: Wall(1_796_047_445_123),
+        since: Wall(1_796_047_145_123),
+    };
+    let olga = Decider::User(UserId::from_number(10).expect("not zero"));
+    let deciders = [
+        (olga, Via::Button, Answer::Once),
+        (olga, Via::Reply, Answer::Denied),
+        (Decider::Terminal, Via::Terminal, Answer::Once),
+        (Decider::Deadline, Via::Deadline, Answer::TimedOut),
+        (Decider::Stop, Via::Stop, Answer::Stopped),
+    ];
+    let decided = deciders.map(|(by, via, answer)| ApprovalRecord::Decided {
+        ask,
+        by,
+        via,
+        answer,
+    });
+    let rest = [
+        opened,
+        ApprovalRecord::Posted {
+            ask,
+            message: message(9),
+        },
+        ApprovalRecord::Expired { ask },
+        ApprovalRecord::Undelivered { ask },
+        ApprovalRecord::Withdrawn { ask },
+        ApprovalRecord::Refused {
+            ask,
+            why: "root-readonly".into(),
+        },
+        ApprovalRecord::Closed { ask },
+    ];
+    let asks = decided.into_iter().chain(rest).map(Record::Approvals);
+    asks.collect()
+}
+
+/// One of each kind of calls.
+fn calls() -> Vec<Record> {
+    let (turn, call) = (RowId::Message(message(7)), 3);
+    let ask = AskId::derive(&TurnKey::new("7"), call);
+    let begun = |ask| CallRecord::Begun {
+        turn,
+        call,
+        tool: "create".into(),
+        root: Some("notes".into()),
+        target: "a.md".into(),
+        digest: "00".into(),
+        after: Some("11".into()),
+        ask,
+    };
+    let why = "busy".to_owned();
+    let calls = [
+        begun(None),
+        begun(Some(ask)),
+        CallRecord::Done {
+            turn,
+            call,
+            by: DoneBy::Look,
+        },
+        CallRecord::Refused {
+            turn,
+            call,
+            why: why.clone(),
+        },
+        CallRecord::Unknown { turn, call, why },
+    ];
+    calls.into_iter().map(Record::Calls).collect()
 }
 
 /// One of each kind.
@@ -108,6 +194,10 @@ fn records() -> Vec<Record> {
             why: UnknownWhy::NoAnswer,
         }),
         Record::Drops(dropped),
+        Record::Outbox(OutboxRecord::Unknown {
+            nonce,
+            why: UnknownWhy::ServerFault,
+        }),
         Record::Notices(NoticeRecord::Attempted {
             notice: NoticeKey::Ceiling(day),
         }),
@@ -124,12 +214,67 @@ fn records() -> Vec<Record> {
 
 #[test]
 fn every_kind_survives_the_way_through_its_line() {
-    for record in records() {
+    for record in records().into_iter().chain(asks()).chain(calls()) {
         let text = record.to_json();
         assert!(text.starts_with("{\"k\":\""), "{text}");
         assert!(!text.contains('\n'), "{text}");
         let read = Record::parse(record.log(), &text).expect("a record");
         assert_eq!(read, record, "{text}");
+    }
+}
+
+#[test]
+fn an_owner_of_each_kind_survives_the_way_through_text() {
+    let ask = AskId::derive(&TurnKey::new("7"), 3);
+    let notices = [
+        NoticeKey::NotDecider(message(7)),
+        NoticeKey::AskOver(message(7)),
+    ];
+    let owners = [Owner::Ask(ask), Owner::Row(RowId::Message(message(7)))];
+    for owner in owners.into_iter().chain(notices.map(Owner::Notice)) {
+        let text = serde_json::to_string(&owner).expect("json");
+        assert_eq!(
+            serde_json::from_str::<Owner>(&text).expect("an owner"),
+            owner
+        );
+    }
+    assert!(serde_json::from_str::<Owner>("\"ask:zz\"").is_err());
+}
+
+#[test]
+fn lines_of_asks_and_calls_read_as_they_were_first_written() {
+    let kept = [
+        (
+            "approvals",
+            r#"{"k":"opened","ask":"0123456789abcdef","turn":"7","call":0,"tool":"create","class":"workspace","digest":"00","place":"2","until":"2026-11-30T14:09:05.123Z","since":"2026-11-30T14:04:05.123Z"}"#,
+        ),
+        (
+            "approvals",
+            r#"{"k":"posted","ask":"0123456789abcdef","message":"9"}"#,
+        ),
+        (
+            "approvals",
+            r#"{"k":"decided","ask":"0123456789abcdef","by":"10","via":"button","answer":"once"}"#,
+        ),
+        (
+            "approvals",
+            r#"{"k":"decided","ask":"0123456789abcdef","by":"deadline","via":"deadline","answer":"timed-out"}"#,
+        ),
+        ("approvals", r#"{"k":"expired","ask":"0123456789abcdef"}"#),
+        ("approvals", r#"{"k":"closed","ask":"0123456789abcdef"}"#),
+        (
+            "calls",
+            r#"{"k":"begun","turn":"7","call":0,"tool":"create","root":"notes","target":"a.md","digest":"00","after":"11","ask":"0123456789abcdef"}"#,
+        ),
+        ("calls", r#"{"k":"done","turn":"7","call":0,"by":"host"}"#),
+        (
+            "calls",
+            r#"{"k":"unknown","turn":"7","call":0,"why":"no-file"}"#,
+        ),
+    ];
+    for (log, line) in kept {
+        let record = Record::parse(log, line).expect("a record");
+        assert_eq!(record.to_json(), line);
     }
 }
 

@@ -22,7 +22,7 @@ pub(super) fn is_blank(text: &str) -> bool {
 ///
 /// White space and controls as the standard library has them, then the ranges of the Unicode
 /// property Default_Ignorable_Code_Point and the interlinear annotation marks.
-pub(super) fn is_unseen(c: char) -> bool {
+pub(crate) fn is_unseen(c: char) -> bool {
     c.is_whitespace()
         || c.is_control()
         || matches!(

@@ -311,7 +311,9 @@ fn a_delivery_settled_while_no_process_is_up_leaves_the_rest_to_the_next_start()
         .try_into()
         .expect("one post");
     let durable = world.connector.durable().clone();
-    world.connector = guildhall_connector::Connector::new(std::sync::Arc::new(policy()), durable);
+    let (_, book) = guildhall_authority::permit::found();
+    let policy = std::sync::Arc::new(policy());
+    world.connector = guildhall_connector::Connector::new(policy, durable, book);
     let before = world.records.len();
     let there = Verdict::There(message(5000));
     assert_eq!(

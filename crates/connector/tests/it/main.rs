@@ -4,6 +4,8 @@
     reason = "a test looks for one kind among many"
 )]
 
+mod asks;
+mod cost;
 mod flow;
 mod found;
 mod reports;

@@ -1,7 +1,8 @@
 //! A driver without a disk or a network: every group is durable at once, every command is kept.
 
-use guildhall_authority::event::{
-    Author, AuthorKind, Deleted, Mentioned, MessageText, Said, SaidKind,
+use guildhall_authority::{
+    event::{Author, AuthorKind, Deleted, Mentioned, MessageText, Said, SaidKind},
+    permit::found,
 };
 use guildhall_binding::{
     Approvals, BindingName, Channel, ChannelMode, DiscordConfig, EngineConfig, EngineKind, Guild,
@@ -14,8 +15,9 @@ use guildhall_connector::{
     ids::{Nonce, RowId},
     input::{Found, HistoryPage, Input, Learned, Link, Receipt, Rest, Start},
     moment::{Brake, Brakes, Moment, Mono, Wall},
-    record::Record,
+    record::{InboxRecord, Record},
     run::{Ended, RunEvent, RunFailure, RunOutcome, Usage},
+    seen::Seen,
     step::{Command, LookUp, Post, Step},
 };
 use std::{collections::BTreeMap, sync::Arc};
@@ -81,6 +83,7 @@ pub(crate) fn policy() -> Policy {
             key_env: None,
             command: Vec::new(),
             idle: std::time::Duration::from_secs(300),
+            price: None,
         },
         limits: Limits::default(),
         context_files: Vec::new(),
@@ -121,7 +124,7 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) fn new(policy: Policy) -> Self {
-        let connector = Connector::new(Arc::new(policy), Durable::default());
+        let connector = Connector::new(Arc::new(policy), Durable::default(), found().1);
         let at = Moment {
             mono: Mono(1_000),
             wall: Wall(NOW),
@@ -172,18 +175,41 @@ impl World {
 
     /// The process dies and comes up again over what was durable.
     pub(crate) fn restart(&mut self) -> Vec<Command> {
+        self.restart_with(policy())
+    }
+
+    /// The same, under this policy.
+    pub(crate) fn restart_with(&mut self, policy: Policy) -> Vec<Command> {
         let mut durable = Durable::default();
         for record in &self.records {
             durable.apply(record).expect("a legal order");
         }
         assert_eq!(&durable, self.connector.durable(), "the fold is the state");
-        let policy = Arc::new(policy());
-        self.connector = Connector::new(policy, durable);
+        let by_checkpoint = Durable::of_checkpoint(durable.checkpoint()).map(|mut by| {
+            by.set_seen(Seen::of_messages(self.seen_ids()));
+            by
+        });
+        assert_eq!(
+            by_checkpoint.as_ref(),
+            Ok(&durable),
+            "a checkpoint is the state"
+        );
+        let policy = Arc::new(policy);
+        self.connector = Connector::new(policy, durable, found().1);
         let start = Start {
             spool: self.spool.clone(),
             ..Start::default()
         };
         self.on(Input::Started(start))
+    }
+
+    /// As the inbox file holds them.
+    fn seen_ids(&self) -> Vec<u64> {
+        let id = |record: &Record| match record {
+            Record::Inbox(InboxRecord::Seen { row, .. }) => row.message().map(|id| id.get()),
+            _ => None,
+        };
+        self.records.iter().filter_map(id).collect()
     }
 
     pub(crate) fn on(&mut self, input: Input) -> Vec<Command> {
@@ -212,7 +238,15 @@ impl World {
     }
 
     fn end(&mut self, id: u64, outcome: RunOutcome) -> Vec<Command> {
-        let usage = Usage::default();
+        self.end_for(id, outcome, 0)
+    }
+
+    /// A run ends, and this is what it cost.
+    pub(crate) fn end_for(&mut self, id: u64, outcome: RunOutcome, micro_usd: u64) -> Vec<Command> {
+        let usage = Usage {
+            micro_usd,
+            ..Usage::default()
+        };
         let ended = Ended {
             outcome,
             usage,

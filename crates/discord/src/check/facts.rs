@@ -1,7 +1,7 @@
 //! What `check` reads: each thing once, one after the other.
 //!
 //! In: a client, a policy. Out: what was found, or why it could not be read. Never: a change, a
-//! second try, requests side by side.
+//! second try, requests side by side, a question to a network that has just failed.
 
 use crate::{
     net::DialFault,
@@ -81,22 +81,24 @@ impl LookupFault {
     }
 }
 
-/// Reads everything that [`super::report`] needs. The gateway is not touched.
+/// Reads everything that [`super::report`] needs. The gateway is not touched. Once there was no
+/// connection or no answer, nothing more is asked, and what was left over has that same fault.
 ///
 /// # Cancel safety
 /// A dropped future leaves nothing behind.
 pub async fn facts(rest: &Rest, policy: &Policy) -> Facts {
     let guild = policy.guild.id;
-    let me = looked(rest.me().await);
-    let application = looked(rest.application().await);
-    let gateway = looked(rest.gateway_bot().await);
-    let seen = looked(rest.guild(guild).await);
-    let member = looked(rest.member(guild, policy.bot).await);
+    let mut line = Line { down: None };
+    let me = line.ask(rest.me()).await;
+    let application = line.ask(rest.application()).await;
+    let gateway = line.ask(rest.gateway_bot()).await;
+    let seen = line.ask(rest.guild(guild)).await;
+    let member = line.ask(rest.member(guild, policy.bot)).await;
     let mut channels = BTreeMap::new();
     let listed = policy.channels.keys().chain(&policy.discord.post_channels);
     for channel in listed {
         if !channels.contains_key(channel) {
-            channels.insert(*channel, looked(rest.channel(*channel).await));
+            channels.insert(*channel, line.ask(rest.channel(*channel)).await);
         }
     }
     let server_ms = rest.server_time().map(|time| time.unix_ms);
@@ -108,6 +110,25 @@ pub async fn facts(rest: &Rest, policy: &Policy) -> Facts {
         member,
         channels,
         server_ms,
+    }
+}
+
+/// The way to Discord.
+struct Line {
+    /// How it failed.
+    down: Option<LookupFault>,
+}
+
+impl Line {
+    async fn ask<T>(&mut self, call: impl Future<Output = Outcome<T>>) -> Result<T, LookupFault> {
+        if let Some(fault) = self.down {
+            return Err(fault);
+        }
+        let answer = looked(call.await);
+        if let Err(fault @ (LookupFault::NoConnection(_) | LookupFault::NoAnswer)) = answer {
+            self.down = Some(fault);
+        }
+        answer
     }
 }
 

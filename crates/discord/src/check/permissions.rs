@@ -18,6 +18,8 @@ pub enum Permission {
     SendMessagesInThreads,
     /// To react.
     AddReactions,
+    /// To attach to a card what does not fit on it.
+    AttachFiles,
     /// To reply, to react and to catch up.
     ReadMessageHistory,
     /// Everything.
@@ -33,6 +35,7 @@ impl Permission {
             Self::AddReactions => 1 << 6,
             Self::ViewChannel => 1 << 10,
             Self::SendMessages => 1 << 11,
+            Self::AttachFiles => 1 << 15,
             Self::ReadMessageHistory => 1 << 16,
             Self::SendMessagesInThreads => 1 << 38,
         }
@@ -46,6 +49,7 @@ impl Permission {
             Self::SendMessages => "Send Messages",
             Self::SendMessagesInThreads => "Send Messages in Threads",
             Self::AddReactions => "Add Reactions",
+            Self::AttachFiles => "Attach Files",
             Self::ReadMessageHistory => "Read Message History",
             Self::Administrator => "Administrator",
         }

@@ -6,14 +6,14 @@
 use super::{
     facts::{Facts, LookupFault},
     invite::invite_url,
-    permissions::{Needs, TimeOut, effective, missing},
+    permissions::{Needs, Permission, TimeOut, effective, missing},
     probe::Probe,
 };
 use crate::{
     gateway::Intents,
     place::{Place, PlaceKind},
 };
-use guildhall_binding::{ChannelMode, Policy, ids::ChannelId};
+use guildhall_binding::{ChannelMode, Policy, RootWrite, ids::ChannelId};
 
 /// Application flags that say that the message-content intent is granted, to small and to large
 /// bots. Source: Discord API reference, "Application Flags".
@@ -69,6 +69,7 @@ pub fn report(policy: &Policy, facts: &Facts, probe: Option<Probe>) -> Vec<Check
             lines.push(place(policy, facts, *id, "", Needs::Post));
         }
     }
+    lines.extend(cards(policy, facts));
     lines.extend(probe.map(login));
     lines
 }
@@ -150,10 +151,10 @@ fn application(policy: &Policy, facts: &Facts) -> Vec<CheckLine> {
     };
     let endpoint = match &application.interactions_endpoint {
         None => ok("presses of buttons come over the gateway"),
-        Some(_) => not_ok(
+        Some(_) => warning(
             "an interactions endpoint URL is set, so presses of buttons never reach this program",
             "in the developer portal open General Information and clear \"Interactions Endpoint \
-             URL\"",
+             URL\"; until then asks can be decided in the terminal only",
         ),
     };
     vec![content, endpoint]
@@ -273,6 +274,43 @@ fn rights(policy: &Policy, facts: &Facts, place: &Place, what: &str, needs: Need
         "give the bot's role these permissions, and look for an overwrite of the channel or its \
          category that takes them away",
     )
+}
+
+/// Where the cards of asks cannot be whole. Posts without a file work there.
+fn cards(policy: &Policy, facts: &Facts) -> Option<CheckLine> {
+    let tools = policy.tools.as_ref()?;
+    let asks = |root: &guildhall_binding::Root| root.write == RootWrite::Ask || root.git.is_some();
+    if !tools.roots.iter().any(asks) {
+        return None;
+    }
+    let (Ok(guild), Ok(member)) = (&facts.guild, &facts.member) else {
+        return None;
+    };
+    let lacks = |id: &&ChannelId| {
+        facts.channels.get(id).is_some_and(|place| {
+            place.as_ref().is_ok_and(|place| {
+                let bits = effective(guild, policy.bot, member, place, time_out(facts));
+                !missing(bits, &[Permission::AttachFiles]).is_empty()
+            })
+        })
+    };
+    let lacking: Vec<String> = policy
+        .channels
+        .keys()
+        .filter(lacks)
+        .map(ToString::to_string)
+        .collect();
+    (!lacking.is_empty()).then(|| {
+        warning(
+            format!(
+                "the bot lacks {} in: {}",
+                Permission::AttachFiles.name(),
+                lacking.join(", ")
+            ),
+            "give the bot's role this permission: an ask whose content does not fit on its card \
+             cannot be posted without it, and counts as denied",
+        )
+    })
 }
 
 fn login(probe: Probe) -> CheckLine {

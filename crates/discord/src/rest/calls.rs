@@ -4,7 +4,11 @@
 //! enforced, a message or an edit that pings somebody who was not named, a thread that is private
 //! by default.
 
-use super::{Outcome, Reason, Rest, answer, route::Route};
+use super::{
+    Outcome, Reason, Rest, answer,
+    content::{Content, Form, Upload},
+    route::Route,
+};
 use crate::{
     http::Answer,
     interaction::InteractionId,
@@ -14,7 +18,7 @@ use crate::{
     wire::objects::{Channel, Message},
 };
 use guildhall_authority::event::Said;
-use guildhall_binding::ids::{ApplicationId, ChannelId, MessageId, UserId};
+use guildhall_binding::ids::{ApplicationId, ChannelId, MessageId};
 use serde_json::{Value, json};
 
 /// Longest nonce, in characters. Source: Discord API reference, Create Message, field `nonce`.
@@ -25,97 +29,6 @@ const PUBLIC_THREAD: u64 = 11;
 const THREAD_NAME_MAX_CHARS: usize = 100;
 /// Flag of an answer that only the presser sees.
 const EPHEMERAL: u64 = 1 << 6;
-
-/// What a message says, in a post and in an edit alike.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Content<'a> {
-    /// Its text: at most 2000 code points.
-    pub text: &'a str,
-    /// Whom it may ping. Nobody else is pinged, whatever the text says.
-    pub pings: &'a [UserId],
-    /// Rows of buttons: at most five rows of five.
-    pub buttons: &'a [Vec<Button>],
-}
-
-impl<'a> Content<'a> {
-    /// A text that pings nobody and has no buttons.
-    #[must_use]
-    pub const fn text(text: &'a str) -> Self {
-        Self {
-            text,
-            pings: &[],
-            buttons: &[],
-        }
-    }
-
-    fn body(&self) -> Value {
-        let mut mentions = json!({ "parse": [], "replied_user": false });
-        if !self.pings.is_empty() {
-            mentions["users"] = json!(self.pings);
-        }
-        json!({
-            "content": self.text,
-            "allowed_mentions": mentions,
-            "components": self.buttons.iter().map(|row| json!({
-                "type": 1,
-                "components": row.iter().map(Button::body).collect::<Vec<_>>(),
-            })).collect::<Vec<_>>(),
-        })
-    }
-}
-
-/// A button of a card.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Button {
-    /// What it says, at most 80 characters.
-    pub label: String,
-    /// What comes back with a press, 1 to 100 characters. Public text without authority.
-    pub custom_id: String,
-    /// How it looks.
-    pub look: ButtonLook,
-    /// Whether it can be pressed.
-    pub state: ButtonState,
-}
-
-/// How a button looks. Source: Discord API reference, "Button Styles".
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ButtonLook {
-    /// The obvious choice.
-    Primary,
-    /// A quiet choice.
-    Secondary,
-    /// A choice that allows.
-    Success,
-    /// A choice that denies.
-    Danger,
-}
-
-/// Whether a button can be pressed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ButtonState {
-    /// It can.
-    Live,
-    /// It is grey.
-    Grey,
-}
-
-impl Button {
-    fn body(&self) -> Value {
-        let style = match self.look {
-            ButtonLook::Primary => 1,
-            ButtonLook::Secondary => 2,
-            ButtonLook::Success => 3,
-            ButtonLook::Danger => 4,
-        };
-        json!({
-            "type": 2,
-            "style": style,
-            "label": self.label,
-            "custom_id": self.custom_id,
-            "disabled": self.state == ButtonState::Grey,
-        })
-    }
-}
 
 /// What makes a repeated post harmless: of one bot, each message has its own. It is 1 to 25 visible
 /// ASCII characters.
@@ -194,38 +107,66 @@ impl Rest {
         nonce: &Nonce,
         reply: Reply,
     ) -> Outcome<Posted> {
+        self.create(channel, content, &[], nonce, reply).await
+    }
+
+    /// The same with files attached. Where a file is refused, nothing is posted.
+    ///
+    /// # Cancel safety
+    /// A dropped future leaves it open whether the message was posted.
+    pub async fn create_message_with_files(
+        &self,
+        channel: ChannelId,
+        content: Content<'_>,
+        files: &[Upload<'_>],
+        nonce: &Nonce,
+        reply: Reply,
+    ) -> Outcome<Posted> {
+        self.create(channel, content, files, nonce, reply).await
+    }
+
+    async fn create(
+        &self,
+        channel: ChannelId,
+        content: Content<'_>,
+        files: &[Upload<'_>],
+        nonce: &Nonce,
+        reply: Reply,
+    ) -> Outcome<Posted> {
         let mut body = content.body();
         body["nonce"] = json!(nonce.as_str());
         body["enforce_nonce"] = json!(true);
-        let alone = Route::create_message(channel).with(&body);
+        let route = |body: &Value| match files {
+            [] => Route::create_message(channel).with(body),
+            _ => Route::create_message(channel).with_form(Form::of(body.clone(), files)),
+        };
+        let post = async |route| {
+            self.call(route, |answer| self.posted(answer, channel))
+                .await
+        };
         let message = match reply {
-            Reply::No => {
-                return self
-                    .call(alone, |answer| self.posted(answer, channel))
-                    .await;
-            }
+            Reply::No => return post(route(&body)).await,
             Reply::To(message) | Reply::FirstTo(message) => message,
         };
         body["message_reference"] = json!({
             "message_id": message,
             "fail_if_not_exists": false,
         });
-        let replying = Route::create_message(channel).with(&body);
-        let outcome = self
-            .call(replying, |answer| self.posted(answer, channel))
-            .await;
+        let outcome = post(route(&body)).await;
         if let Outcome::Refused(no) = &outcome
             && reply.is_refused_by(no.reason)
         {
             tracing::debug!(%channel, code = no.code, "posting without the reference");
-            return self
-                .call(alone, |answer| self.posted(answer, channel))
-                .await;
+            if let Some(fields) = body.as_object_mut() {
+                fields.remove("message_reference");
+            }
+            return post(route(&body)).await;
         }
         outcome
     }
 
-    /// Edits one of the bot's own messages: text, pings and buttons are replaced.
+    /// Edits one of the bot's own messages: text, pings and buttons are replaced, and what is
+    /// attached to it stays.
     ///
     /// # Cancel safety
     /// A dropped future leaves it open whether the message was edited; an edit can be repeated.
@@ -273,7 +214,8 @@ impl Rest {
         .await
     }
 
-    /// Answers a press. Discord takes one answer, within three seconds.
+    /// Answers a press. Discord takes one answer, within three seconds; after that the call ends by
+    /// itself. No limit of a channel, and none over all routes, holds it back.
     ///
     /// # Cancel safety
     /// A dropped future leaves it open whether the press was answered.

@@ -5,13 +5,15 @@
 
 mod answer;
 mod calls;
+mod content;
 mod limiter;
 mod lookups;
 mod outcome;
 mod route;
 
-pub use calls::{
-    Button, ButtonLook, ButtonState, Content, NONCE_MAX_CHARS, Nonce, Posted, Press, Reply,
+pub use calls::{NONCE_MAX_CHARS, Nonce, Posted, Press, Reply};
+pub use content::{
+    Button, ButtonLook, ButtonState, Content, UPLOAD_MAX_BYTES, Upload, UploadTooLarge,
 };
 pub use limiter::{Hold, INVALID_BRAKE_COUNT, INVALID_WINDOW_MS};
 pub use lookups::{ApplicationSeen, GatewayBot, Me, PAGE_MAX_COUNT, Page};
@@ -29,7 +31,7 @@ use answer::Verdict;
 use guildhall_binding::ids::UserId;
 use hyper::{HeaderMap, Method, header, header::HeaderValue};
 use limiter::{Counting, Limiter, Ticket, Turn};
-use route::Route;
+use route::{Deadline, Route};
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
@@ -53,14 +55,18 @@ pub struct Deadlines {
     pub exchange: Duration,
     /// What a call waits by itself for limits and for requests before it.
     pub patience: Duration,
+    /// The answer to a press, waits and exchanges together. Discord waits three seconds: API
+    /// reference, "Interaction Callback".
+    pub press: Duration,
 }
 
 impl Default for Deadlines {
-    /// 15 seconds for an exchange, 10 for limits.
+    /// 15 seconds for an exchange, 10 for limits, 3 for the answer to a press.
     fn default() -> Self {
         Self {
             exchange: Duration::from_secs(15),
             patience: Duration::from_secs(10),
+            press: Duration::from_secs(3),
         }
     }
 }
@@ -205,7 +211,13 @@ impl Rest {
     }
 
     async fn send(&self, route: Route) -> Outcome<Answer> {
-        let patience = Instant::now() + self.inner.deadlines.patience;
+        let begun = Instant::now();
+        let whole = match route.deadline {
+            Deadline::Exchange => None,
+            Deadline::Press => Some(begun + self.inner.deadlines.press),
+        };
+        let patience = begun + self.inner.deadlines.patience;
+        let patience = whole.map_or(patience, |whole| patience.min(whole));
         let mut exchanges = 0;
         loop {
             let Some(entry) = self.limiter().enter(route.key) else {
@@ -219,7 +231,7 @@ impl Rest {
                 return outcome;
             }
             exchanges += 1;
-            let answer = match self.exchange(&route).await {
+            let answer = match self.exchange(&route, whole).await {
                 Ok(answer) => answer,
                 Err(loss) => return lost(loss),
             };
@@ -283,12 +295,11 @@ impl Rest {
         }
     }
 
-    async fn exchange(&self, route: &Route) -> Result<Answer, Loss> {
+    async fn exchange(&self, route: &Route, whole: Option<Instant>) -> Result<Answer, Loss> {
         let mut headers = HeaderMap::new();
         headers.insert(header::USER_AGENT, user_agent());
-        if !route.body.is_empty() {
-            let json = HeaderValue::from_static("application/json");
-            headers.insert(header::CONTENT_TYPE, json);
+        if let Some(media) = &route.media {
+            headers.insert(header::CONTENT_TYPE, media.clone());
         } else if route.method != Method::GET {
             headers.insert(header::CONTENT_LENGTH, HeaderValue::from_static("0"));
         }
@@ -298,13 +309,15 @@ impl Rest {
             bearer.set_sensitive(true);
             headers.insert(header::AUTHORIZATION, bearer);
         }
+        let exchange = self.inner.deadlines.exchange;
+        let left = whole.map_or(exchange, |whole| exchange.min(whole - Instant::now()));
         let outgoing = Outgoing {
             method: route.method.clone(),
             path: route.path.clone(),
             headers,
             body: route.body.clone(),
             body_cap: ANSWER_MAX_BYTES,
-            within: self.inner.deadlines.exchange,
+            within: left,
         };
         self.inner.pool.exchange(outgoing).await
     }

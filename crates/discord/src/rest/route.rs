@@ -3,11 +3,14 @@
 //! In: ids and checked text. Out: one route. Never: a path from anywhere else, an id that was not
 //! parsed, an emoji that is not percent-encoded.
 
-use super::limiter::{Counting, RouteKey};
+use super::{
+    content::Form,
+    limiter::{Counting, RouteKey},
+};
 use crate::secret::InteractionToken;
 use bytes::Bytes;
 use guildhall_binding::ids::{ApplicationId, ChannelId, GuildId, MessageId, UserId};
-use hyper::Method;
+use hyper::{Method, header::HeaderValue};
 use std::fmt::Write as _;
 
 /// What stands before every path.
@@ -21,6 +24,18 @@ pub(crate) struct Route {
     /// It may hold an interaction's token: only `key.route` is ever logged.
     pub(crate) path: String,
     pub(crate) body: Bytes,
+    /// Its content type, where there is one.
+    pub(crate) media: Option<HeaderValue>,
+    pub(crate) deadline: Deadline,
+}
+
+/// Which deadline a call has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Deadline {
+    /// Each exchange has its own.
+    Exchange,
+    /// The whole call has the one of a press.
+    Press,
 }
 
 impl Route {
@@ -34,6 +49,8 @@ impl Route {
             method,
             path: format!("{PREFIX}{path}"),
             body: Bytes::new(),
+            media: None,
+            deadline: Deadline::Exchange,
         }
     }
 
@@ -45,6 +62,17 @@ impl Route {
     /// The same with a JSON body.
     pub(crate) fn with(mut self, body: &serde_json::Value) -> Self {
         self.body = Bytes::from(body.to_string());
+        self.media = Some(HeaderValue::from_static("application/json"));
+        self
+    }
+
+    /// The same with a body in several parts.
+    pub(super) fn with_form(mut self, form: Form) -> Self {
+        self.body = form.body;
+        self.media = Some(
+            HeaderValue::try_from(form.media)
+                .expect("a boundary is made of letters, digits and hyphens"),
+        );
         self
     }
 
@@ -123,7 +151,9 @@ impl Route {
 
     pub(crate) fn interaction_callback(id: u64, token: &InteractionToken) -> Self {
         let path = format!("/interactions/{id}/{}/callback", token.reveal());
-        Self::new(Method::POST, "POST interaction", id, &path).exempt()
+        let deadline = Deadline::Press;
+        let route = Self::new(Method::POST, "POST interaction", id, &path).exempt();
+        Self { deadline, ..route }
     }
 
     pub(crate) fn follow_up(

@@ -240,6 +240,42 @@ fn a_reply_quotes_and_a_forward_is_no_reply() {
 }
 
 #[test]
+fn what_stands_beside_a_quoted_text_is_named_and_never_read() {
+    let files = said(&with(json!({
+        "type": 19,
+        "message_reference": { "type": 0, "message_id": "6" },
+        "referenced_message": {
+            "id": "6", "channel_id": "400", "content": "",
+            "author": { "id": "201", "username": "ben" },
+            "attachments": [{
+                "filename": "plan.txt", "content_type": "text/plain", "size": 12,
+                "url": "https://cdn.discordapp.com/attachments/1/2/plan.txt",
+            }],
+            "sticker_items": [{ "name": "wave" }],
+            "poll": { "question": { "text": "lunch?" } },
+        },
+        "attachments": [{
+            "filename": "own.txt", "size": 3,
+            "url": "https://cdn.discordapp.com/attachments/1/3/own.txt",
+        }],
+    })));
+    let want =
+        "(attached: \"plan.txt\", 12 bytes; not read)\n(sticker: \"wave\")\n(poll: \"lunch?\")";
+    assert_eq!(
+        files.enclosed[0],
+        Enclosed::Quoted {
+            author: MessageText::new("ben"),
+            text: MessageText::new(want),
+        }
+    );
+    let own = &files.enclosed[1..];
+    assert!(
+        matches!(own, [Enclosed::Attachment { name, url: Some(_), .. }] if name.as_str() == "own.txt"),
+        "the files of the quoted message are nobody's to read"
+    );
+}
+
+#[test]
 fn what_stands_beside_the_text_is_named() {
     let message = with(json!({
         "content": "",

@@ -2,6 +2,7 @@
 
 use crate::fake::{Answer, Api, client, hasty_client};
 use guildhall_discord::TextFault;
+use std::time::Duration;
 
 fn text(body: String) -> Answer {
     Answer::Page(200, "text/plain", body, Vec::new())
@@ -61,6 +62,21 @@ async fn a_text_of_up_to_64_kib_is_read_and_nothing_else_is() {
     let api = Api::start(move |_| text(body.clone())).await;
     let url = format!("{}/message.txt", api.origin());
     assert_eq!(client(&api).fetch_text_attachment(&url).await, Ok(whole));
+}
+
+#[tokio::test]
+async fn a_file_that_comes_a_byte_at_a_time_is_given_up_at_the_deadline() {
+    let drip = || Answer::Drip("x".repeat(1_000), Duration::from_millis(20));
+    let api = Api::start(move |_| drip()).await;
+    let url = format!("{}/message.txt", api.origin());
+    let got = hasty_client(&api).fetch_text_attachment(&url).await;
+    assert_eq!(got, Err(TextFault::TooLarge));
+    // The same server is heard out when it is done in time.
+    let drip = || Answer::Drip("slow".into(), Duration::from_millis(20));
+    let api = Api::start(move |_| drip()).await;
+    let url = format!("{}/message.txt", api.origin());
+    let got = client(&api).fetch_text_attachment(&url).await;
+    assert_eq!(got, Ok("slow".to_owned()));
 }
 
 #[tokio::test]

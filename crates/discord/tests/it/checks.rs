@@ -48,6 +48,7 @@ fn policy(channels: &[u64]) -> Policy {
             key_env: None,
             command: Vec::new(),
             idle: Duration::from_secs(300),
+            price: None,
         },
         limits: Limits::default(),
         context_files: Vec::new(),
@@ -119,6 +120,21 @@ async fn each_way_a_lookup_fails_is_told_apart() {
         let facts = facts(&client(&api), &policy(&[HALL])).await;
         assert_eq!(facts.channels[&crate::fake::hall()], Err(want));
     }
+}
+
+#[tokio::test]
+async fn a_network_that_has_failed_is_not_asked_again() {
+    let api = Api::start(|asked| discord(asked, &|| Answer::Lost)).await;
+    let channels: Vec<u64> = (HALL..HALL + 50).collect();
+    let facts = facts(&client(&api), &policy(&channels)).await;
+    assert_eq!(api.asked().len(), 5 + 1);
+    let unread = facts.channels.values();
+    let all = unread.filter(|read| **read == Err(LookupFault::NoAnswer));
+    assert_eq!(all.count(), 50);
+    // A refusal is an answer: the others are asked all the same.
+    let api = Api::start(|asked| discord(asked, &|| Answer::failure(503, 0))).await;
+    drop(guildhall_discord::check::facts(&client(&api), &policy(&channels)).await);
+    assert_eq!(api.asked().len(), 5 + 50);
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use crate::fake::{Answer, Api, Asked, bot, client, guild, hall, message, message
 use guildhall_binding::ids::ApplicationId;
 use guildhall_discord::{
     InteractionToken, Rest,
-    rest::{Button, ButtonLook, ButtonState, Content, Nonce, Page, Press, Reply},
+    rest::{Button, ButtonLook, ButtonState, Content, Nonce, Page, Press, Reply, Upload},
 };
 use serde_json::{Value, json};
 
@@ -65,7 +65,15 @@ fn check(description: &Value, asked: &Asked) {
         assert!(!required, "{template} wants a body");
         return;
     }
-    let schema = &operation["requestBody"]["content"]["application/json"]["schema"];
+    let taken = &operation["requestBody"]["content"];
+    for part in asked.parts().iter().skip(1) {
+        let file = field(&part.head);
+        let form = &taken["multipart/form-data"]["schema"]["allOf"];
+        let takes = |part: &Value| part["properties"][&file].is_object();
+        let parts = form.as_array().expect("a form has parts");
+        assert!(parts.iter().any(takes), "{template} takes no {file}");
+    }
+    let schema = &taken["application/json"]["schema"];
     assert!(schema.is_object(), "{template} takes no JSON");
     // The schema is compiled inside its document, so that its references are found.
     let mut document = description.clone();
@@ -78,6 +86,12 @@ fn check(description: &Value, asked: &Asked) {
         .collect();
     assert!(faults.is_empty(), "{template}: {faults:?}");
     only_known_fields(description, schema, &body, template);
+}
+
+/// Which field of its form a part is.
+fn field(head: &str) -> String {
+    let (_, name) = head.split_once("; name=\"").expect("a part has a name");
+    name.split('"').next().unwrap_or_default().to_owned()
 }
 
 /// The description allows more fields than it names; a misspelt one is ours to find.
@@ -157,6 +171,12 @@ async fn change_everything(rest: &Rest) {
         rest.create_message(hall(), card, &nonce, Reply::To(seventh))
             .await,
     );
+    let file = |name| Upload::new(name, "+ a line\n").expect("it is small");
+    let files = ["change.diff", "request.txt"].map(file);
+    drop(
+        rest.create_message_with_files(hall(), card, &files, &nonce, Reply::To(seventh))
+            .await,
+    );
     drop(rest.edit_message(hall(), seventh, card).await);
     drop(
         rest.edit_message(hall(), seventh, Content::text("over"))
@@ -182,7 +202,7 @@ async fn every_request_fits_discords_own_description() {
 
     let description = description();
     let asked = api.asked();
-    assert_eq!(asked.len(), 23);
+    assert_eq!(asked.len(), 24);
     for asked in &asked {
         check(&description, asked);
     }

@@ -3,6 +3,7 @@
 mod fake;
 
 mod attachments; // files that are read, and files that are not
+mod cards; // cards, and the answers to presses
 mod checks; // what `check` reads, and the one login
 mod contract; // every request against Discord's own description
 mod faults; // the gateway's faults on real sockets

@@ -1,10 +1,14 @@
 //! Posting: what goes out, and what is said about how it ended.
 
-use crate::fake::{Answer, Api, BOT, HALL, client, hall, hasty_client, message, message_id};
+use crate::fake::{
+    Answer, Api, BOT, HALL, client, hall, hasty_client, hasty_client_at, message, message_id,
+};
+use guildhall_discord::DialFault;
 use guildhall_discord::rest::{
     Content, Nonce, NotSentWhy, Outcome, Posted, Reason, Refused, Reply, UnknownWhy,
 };
 use serde_json::{Value, json};
+use tokio::net::TcpListener;
 
 fn own(id: u64, text: &str, nonce: &str) -> Value {
     let mut own = message(id, text);
@@ -134,6 +138,27 @@ async fn a_port_where_nobody_listens_means_that_nothing_was_sent() {
         panic!("nobody listens");
     };
     assert!(matches!(not_sent.why, NotSentWhy::NoConnection(_)));
+}
+
+#[tokio::test]
+async fn a_server_that_takes_connections_and_never_speaks_tls_means_that_nothing_was_sent() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let origin = format!("https://{}", listener.local_addr().expect("an address"));
+    let taking = tokio::spawn(async move {
+        let mut taken = Vec::new();
+        while let Ok((stream, _)) = listener.accept().await {
+            taken.push(stream);
+        }
+    });
+    let nonce = Nonce::parse("nonce-1").expect("a nonce");
+    let got = hasty_client_at(&origin)
+        .create_message(hall(), Content::text("x"), &nonce, Reply::No)
+        .await;
+    taking.abort();
+    let Outcome::NotSent(not_sent) = got else {
+        panic!("nothing can have been read: {got:?}");
+    };
+    assert_eq!(not_sent.why, NotSentWhy::NoConnection(DialFault::TimedOut));
 }
 
 #[tokio::test]

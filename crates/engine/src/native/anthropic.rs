@@ -4,11 +4,13 @@
 //! Never: a `ping` taken for progress.
 
 use super::{
-    api::Conversation,
-    heard::{Heard, Stop, Tokens},
+    api::{Calling, Conversation, Message, Step},
+    calls::Piece,
+    heard::{Heard, Stop, Thought, Tokens},
     problem::Problem,
     sse::Event,
 };
+use guildhall_tools::Outcome;
 use serde_json::{Value, json};
 
 /// The version of the interface that is spoken. Source: Anthropic's documentation, "Versions".
@@ -21,11 +23,16 @@ pub(super) const THINKING_MIN_TOKENS: u64 = 1_024;
 
 /// The request body.
 pub(super) fn body(talk: &Conversation<'_>) -> Value {
-    let messages: Vec<Value> = talk
-        .messages
-        .iter()
-        .map(|message| json!({"role": message.role.word(), "content": message.text}))
-        .collect();
+    let mut messages = Vec::new();
+    for message in talk.messages {
+        match message {
+            Message::User(text) => messages.push(json!({"role": "user", "content": text})),
+            Message::Assistant(text) => {
+                messages.push(json!({"role": "assistant", "content": text}))
+            }
+            Message::Step(step) => push_step(&mut messages, step),
+        }
+    }
     let thinking = talk.thinking.and_then(thinking_tokens);
     let mut body = json!({
         "model": talk.model,
@@ -37,7 +44,43 @@ pub(super) fn body(talk: &Conversation<'_>) -> Value {
     if let Some(tokens) = thinking {
         body["thinking"] = json!({"type": "enabled", "budget_tokens": tokens});
     }
+    if !talk.tools.is_empty() {
+        body["tools"] = talk
+            .tools
+            .iter()
+            .map(|spec| {
+                json!({
+                    "name": spec.name.as_str(),
+                    "description": spec.description,
+                    "input_schema": spec.schema,
+                })
+            })
+            .collect();
+        if talk.calling == Calling::MayNot {
+            body["tool_choice"] = json!({"type": "none"});
+        }
+    }
     body
+}
+
+/// Thoughts go back before everything else, as they came: the interface checks their signatures.
+fn push_step(messages: &mut Vec<Value>, step: &Step) {
+    let mut said: Vec<Value> = step.thoughts.iter().cloned().map(Value::Object).collect();
+    if !step.text.trim().is_empty() {
+        said.push(json!({"type": "text", "text": step.text}));
+    }
+    let mut results = Vec::new();
+    for call in &step.calls {
+        said.push(json!({
+            "type": "tool_use", "id": call.id, "name": call.name, "input": call.object(),
+        }));
+        results.push(json!({
+            "type": "tool_result", "tool_use_id": call.id, "content": call.result,
+            "is_error": call.outcome != Outcome::Done,
+        }));
+    }
+    messages.push(json!({"role": "assistant", "content": said}));
+    messages.push(json!({"role": "user", "content": results}));
 }
 
 /// The budget of thoughts that the binding's `thinking` asks for: a number of tokens.
@@ -62,14 +105,14 @@ pub(super) fn hear(event: &Event) -> Result<Heard, Problem> {
     match kind {
         "error" => return Err(Problem::of_error(&said)),
         "message_start" => heard.usage = Some(tokens(&said["message"]["usage"])),
-        // A block may begin with text already in it.
+        // A block may begin with text already in it, and from some servers with the whole input.
         "content_block_start" => {
             heard.at_work = true;
-            heard.text = text(&said["content_block"]);
+            block(&mut heard, said["index"].as_u64(), &said["content_block"]);
         }
         "content_block_delta" => {
             heard.at_work = true;
-            heard.text = text(&said["delta"]);
+            delta(&mut heard, said["index"].as_u64(), &said["delta"]);
         }
         "message_delta" => {
             heard.usage = Some(tokens(&said["usage"]));
@@ -94,13 +137,59 @@ pub(super) fn whole(body: &[u8]) -> Result<Heard, Problem> {
     let blocks = said["content"]
         .as_array()
         .ok_or(Problem::Rubbish("a message without content"))?;
-    Ok(Heard {
-        text: blocks.iter().map(text).collect(),
-        at_work: true,
+    let mut heard = Heard {
         usage: Some(tokens(&said["usage"])),
         stopped: said["stop_reason"].as_str().map(stop),
         over: true,
-    })
+        at_work: true,
+        ..Heard::default()
+    };
+    let mut text = String::new();
+    for (index, part) in (0..).zip(blocks) {
+        block(&mut heard, Some(index), part);
+        text.push_str(&heard.text);
+    }
+    heard.text = text;
+    Ok(heard)
+}
+
+/// What a block begins with, or holds where it came whole.
+fn block(heard: &mut Heard, slot: Option<u64>, part: &Value) {
+    heard.text = text(part);
+    match part["type"].as_str() {
+        Some("tool_use") => heard.calls.push(Piece {
+            slot,
+            id: part["id"].as_str().unwrap_or_default().to_owned(),
+            name: part["name"].as_str().unwrap_or_default().to_owned(),
+            arguments: match part["input"].as_object() {
+                Some(input) if !input.is_empty() => part["input"].to_string(),
+                Some(_) | None => String::new(),
+            },
+        }),
+        Some("thinking" | "redacted_thinking") => {
+            heard.thoughts.extend(slot.zip(part.as_object().cloned()));
+        }
+        Some(_) | None => {}
+    }
+}
+
+fn delta(heard: &mut Heard, slot: Option<u64>, part: &Value) {
+    heard.text = text(part);
+    match part["type"].as_str() {
+        Some("input_json_delta") => heard.calls.push(Piece {
+            slot,
+            arguments: part["partial_json"].as_str().unwrap_or_default().to_owned(),
+            ..Piece::default()
+        }),
+        Some("thinking_delta") => heard.thoughts.extend(slot.zip(only(part, "thinking"))),
+        Some("signature_delta") => heard.thoughts.extend(slot.zip(only(part, "signature"))),
+        Some(_) | None => {}
+    }
+}
+
+fn only(part: &Value, key: &str) -> Option<Thought> {
+    let value = part.get(key)?;
+    Some(Thought::from_iter([(key.to_owned(), value.clone())]))
 }
 
 /// The text of a block or a delta; thoughts and calls have none for people.
@@ -121,6 +210,7 @@ fn tokens(usage: &Value) -> Tokens {
     Tokens {
         input: fresh.map(|fresh| fresh.saturating_add(cached)),
         output: usage["output_tokens"].as_u64(),
+        cached: usage["cache_read_input_tokens"].as_u64(),
     }
 }
 
@@ -134,128 +224,4 @@ fn stop(reason: &str) -> Stop {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::native::api::{Message, Role};
-
-    fn told(data: Value) -> Result<Heard, Problem> {
-        hear(&Event {
-            name: "ignored".to_owned(),
-            data: data.to_string(),
-        })
-    }
-
-    #[test]
-    fn each_event_tells_its_part() {
-        let working = |text: &str| Heard {
-            text: text.to_owned(),
-            at_work: true,
-            ..Heard::default()
-        };
-        let cases = [
-            (
-                json!({"type": "message_start", "message": {"usage":
-                    {"input_tokens": 10, "cache_read_input_tokens": 5, "output_tokens": 1}}}),
-                Heard {
-                    usage: Some(Tokens {
-                        input: Some(15),
-                        output: Some(1),
-                    }),
-                    ..Heard::default()
-                },
-            ),
-            (
-                json!({"type": "content_block_start", "content_block": {"type": "text", "text": ""}}),
-                working(""),
-            ),
-            (
-                json!({"type": "content_block_delta", "delta": {"type": "text_delta", "text": "ho"}}),
-                working("ho"),
-            ),
-            (
-                json!({"type": "content_block_delta", "delta": {"type": "thinking_delta", "thinking": "hm"}}),
-                working(""),
-            ),
-            (json!({"type": "ping"}), Heard::default()),
-            (json!({"type": "content_block_stop"}), Heard::default()),
-            (
-                json!({"type": "message_delta", "delta": {"stop_reason": "max_tokens"}, "usage": {"output_tokens": 9}}),
-                Heard {
-                    usage: Some(Tokens {
-                        input: None,
-                        output: Some(9),
-                    }),
-                    stopped: Some(Stop::Length),
-                    ..Heard::default()
-                },
-            ),
-            (
-                json!({"type": "message_stop"}),
-                Heard {
-                    over: true,
-                    ..Heard::default()
-                },
-            ),
-            (json!({"type": "something_new"}), Heard::default()),
-        ];
-        for (data, want) in cases {
-            assert_eq!(told(data.clone()), Ok(want), "{data}");
-        }
-    }
-
-    #[test]
-    fn errors_and_rubbish_are_told_apart() {
-        let busy = Problem::Busy { retry_after: None };
-        let overloaded =
-            json!({"type": "error", "error": {"type": "overloaded_error", "message": "x"}});
-        assert_eq!(told(overloaded), Err(busy));
-        for data in [json!([]), json!({}), json!("text")] {
-            assert!(
-                matches!(told(data.clone()), Err(Problem::Rubbish(_))),
-                "{data}"
-            );
-        }
-    }
-
-    #[test]
-    fn a_number_of_tokens_turns_thinking_on() {
-        let cases = [
-            ("2048", Some(2_048)),
-            (" 1024 ", Some(1_024)),
-            ("1023", None),
-            ("high", None),
-        ];
-        for (text, want) in cases {
-            assert_eq!(thinking_tokens(text), want, "{text}");
-        }
-        let messages = [Message {
-            role: Role::User,
-            text: "hi".to_owned(),
-        }];
-        let talk = Conversation {
-            model: "m",
-            system: "s",
-            messages: &messages,
-            thinking: Some("2048"),
-        };
-        let body = body(&talk);
-        assert_eq!(
-            body["thinking"],
-            json!({"type": "enabled", "budget_tokens": 2_048})
-        );
-        assert_eq!(body["max_tokens"], json!(8_192 + 2_048));
-        assert_eq!(body["messages"], json!([{"role": "user", "content": "hi"}]));
-    }
-
-    #[test]
-    fn an_answer_in_one_document_is_read_as_well() {
-        let body = json!({"content": [{"type": "thinking"}, {"type": "text", "text": "a"}, {"type": "text", "text": "b"}],
-            "stop_reason": "end_turn", "usage": {"input_tokens": 1, "output_tokens": 2}});
-        let heard = whole(body.to_string().as_bytes()).expect("an answer");
-        assert_eq!(
-            (heard.text.as_str(), heard.stopped),
-            ("ab", Some(Stop::Done))
-        );
-        assert!(whole(b"{}").is_err() && whole(b"no").is_err());
-    }
-}
+mod tests;

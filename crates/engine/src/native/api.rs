@@ -3,10 +3,19 @@
 //! In: a conversation. Out: where it is posted, with which headers and body, and what comes back in
 //! our words. Never: a key anywhere but in its one header.
 
-use super::{anthropic, heard::Heard, http::Target, openai, problem::Problem, sse::Event};
+use super::{
+    anthropic,
+    heard::{Heard, Thought},
+    http::Target,
+    openai,
+    problem::Problem,
+    sse::Event,
+};
 use crate::secret::Secret;
 use bytes::Bytes;
+use guildhall_tools::{Outcome, ToolSpec};
 use hyper::header::{AUTHORIZATION, HeaderName, HeaderValue};
+use serde_json::{Value, json};
 
 /// Which interface a provider speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,35 +26,66 @@ pub enum Api {
     Anthropic,
 }
 
-/// Who says a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
-    User,
-    Assistant,
+/// One tool call with its result: neither is ever sent without the other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Called {
+    pub(super) id: String,
+    pub(super) name: String,
+    /// JSON text as the model wrote it; it need not be any.
+    pub(super) arguments: String,
+    pub(super) outcome: Outcome,
+    pub(super) result: String,
 }
 
-impl Role {
-    pub(super) const fn word(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::Assistant => "assistant",
+impl Called {
+    /// The arguments as an object. Some servers fail over a transcript with anything else in it.
+    pub(super) fn object(&self) -> Value {
+        match serde_json::from_str::<Value>(&self.arguments) {
+            Ok(object @ Value::Object(_)) => object,
+            Ok(_) | Err(_) => json!({}),
         }
     }
 }
 
-/// One message of a conversation.
-#[derive(Clone, PartialEq, Eq)]
-pub(super) struct Message {
-    pub(super) role: Role,
+/// One message of a model that called tools, with what they gave.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub(super) struct Step {
+    /// What it said before it called.
     pub(super) text: String,
+    /// What it thought, for a provider that wants it back.
+    pub(super) thoughts: Vec<Thought>,
+    pub(super) calls: Vec<Called>,
 }
 
-/// What a model is asked: roles alternate, and the user has the first and the last word.
+/// One message of a conversation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Message {
+    /// A person's, with its envelope.
+    User(String),
+    /// An answer of the model.
+    Assistant(String),
+    /// A message of the model that called tools, and the results.
+    Step(Step),
+}
+
+/// Whether the model may call tools now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Calling {
+    /// It may.
+    May,
+    /// It is to answer with what it knows. The tools are still named, since the conversation has calls
+    /// of them in it.
+    MayNot,
+}
+
+/// What a model is asked: the user has the first word, and the user or a tool the last.
 pub(super) struct Conversation<'a> {
     pub(super) model: &'a str,
     pub(super) system: &'a str,
     pub(super) messages: &'a [Message],
     pub(super) thinking: Option<&'a str>,
+    pub(super) tools: &'a [ToolSpec],
+    pub(super) calling: Calling,
 }
 
 impl Api {
@@ -145,7 +185,7 @@ mod tests {
             (Api::Anthropic, "https://example.test/v1", "/v1/messages"),
         ];
         for (api, base, want) in cases {
-            let target = Target::parse(base).expect("a base URL");
+            let target = Target::parse(base, std::time::Duration::ZERO).expect("a base URL");
             assert_eq!(api.path(&target), want, "{base}");
         }
     }

@@ -2,29 +2,29 @@
 //!
 //! In: a base URL, a request, a deadline for the connection. Out: a status, headers and a body that
 //! is read piece by piece. Never: a proxy, a redirect, plain http to another machine, a connection
-//! that lives on after its answer was dropped.
+//! that lives on after an answer that was not read to its end.
+
+mod pool; // connections between exchanges
 
 use super::problem::{Problem, retry_after};
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
 use hyper::{
-    Request, Uri,
+    Request, Response, Uri,
     body::Incoming,
-    client::conn::http1::{self, SendRequest},
     header::{self, HeaderMap, HeaderName, HeaderValue},
 };
-use hyper_util::rt::TokioIo;
+use pool::{Came, Connection, Pool};
 use rustls::{RootCertStore, pki_types::ServerName};
 use std::{net::IpAddr, sync::Arc, time::Duration};
-use tokio::{
-    io::{AsyncRead, AsyncWrite},
-    net::TcpStream,
-    task::JoinHandle,
-};
+use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
-/// Largest head of an answer, in bytes, and so also the read buffer of a connection.
-const HEAD_MAX_BYTES: usize = 64 * 1024;
+/// Longest time that an idle connection is kept. Servers and what stands between close one that is
+/// older, and some of that goes unseen.
+const KEEP_MAX: Duration = Duration::from_secs(60);
+/// How long the end of a body is waited for behind its last event.
+const TAIL: Duration = Duration::from_millis(20);
 /// Largest error body that is looked at, in bytes.
 const ERROR_BODY_MAX_BYTES: usize = 64 * 1024;
 
@@ -42,14 +42,15 @@ pub(super) struct Target {
     /// Without a slash at its end; empty where the URL has no path.
     path: String,
     tls: Option<TlsConnector>,
+    pool: Arc<Pool>,
 }
 
 impl Target {
-    /// Reads a base URL.
+    /// Reads a base URL. Connections are kept for `keep` after an exchange.
     ///
     /// # Errors
     /// [`BadBaseUrl`].
-    pub(super) fn parse(base: &str) -> Result<Self, BadBaseUrl> {
+    pub(super) fn parse(base: &str, keep: Duration) -> Result<Self, BadBaseUrl> {
         let uri: Uri = base.parse().map_err(|_| BadBaseUrl)?;
         let authority = uri.authority().ok_or(BadBaseUrl)?;
         if authority.as_str().contains('@') || uri.query().is_some() || base.contains('#') {
@@ -73,6 +74,7 @@ impl Target {
             path: uri.path().trim_end_matches('/').to_owned(),
             host,
             tls,
+            pool: Pool::new(keep.min(KEEP_MAX)),
         })
     }
 
@@ -88,6 +90,9 @@ impl Target {
 
     /// Posts `body` to `path` and gives the answer's head; its body comes later.
     ///
+    /// A connection of an earlier exchange is used where one stands. Where it turns out to be stale,
+    /// and not a byte of an answer came over it, the request is sent once more over a new one.
+    ///
     /// # Cancel safety
     /// Dropping the future, or the answer, closes the connection.
     ///
@@ -100,8 +105,27 @@ impl Target {
         body: Bytes,
         connect: Duration,
     ) -> Result<Answer, Problem> {
+        let request = self.request(path, headers, body)?;
+        if let Some(mut kept) = self.pool.take() {
+            match kept.send(request.clone()).await {
+                Ok(response) => return Ok(self.answer(response, kept)),
+                Err(Came::Nothing) => {}
+                Err(Came::Bytes) => return Err(Problem::Broken),
+            }
+        }
         let connected = tokio::time::timeout(connect, self.connect()).await;
         let mut connection = connected.map_err(|_| Problem::Unreachable)??;
+        let response = connection.send(request).await;
+        let response = response.map_err(|_| Problem::Broken)?;
+        Ok(self.answer(response, connection))
+    }
+
+    fn request(
+        &self,
+        path: &str,
+        headers: &[(HeaderName, HeaderValue)],
+        body: Bytes,
+    ) -> Result<Request<Full<Bytes>>, Problem> {
         let mut request = Request::post(path)
             .header(header::HOST, &self.authority)
             .header(header::CONTENT_TYPE, "application/json")
@@ -113,17 +137,18 @@ impl Target {
         for (name, value) in headers {
             request = request.header(name, value);
         }
-        let request = request
-            .body(Full::new(body))
-            .map_err(|_| Problem::Refused)?;
-        let response = connection.sender.send_request(request).await;
-        let (head, body) = response.map_err(|_| Problem::Broken)?.into_parts();
-        Ok(Answer {
+        request.body(Full::new(body)).map_err(|_| Problem::Refused)
+    }
+
+    fn answer(&self, response: Response<Incoming>, connection: Connection) -> Answer {
+        let (head, body) = response.into_parts();
+        Answer {
             status: head.status.as_u16(),
             headers: head.headers,
             body,
-            _connection: connection,
-        })
+            connection,
+            pool: Arc::clone(&self.pool),
+        }
     }
 
     async fn connect(&self) -> Result<Connection, Problem> {
@@ -133,12 +158,12 @@ impl Target {
         // Small pieces either way; without it a request may wait for an acknowledgement.
         stream.set_nodelay(true).map_err(|_| Problem::Unreachable)?;
         match &self.tls {
-            None => handshake(stream).await,
+            None => Connection::over(stream).await,
             Some(tls) => {
                 let name =
                     ServerName::try_from(self.host.clone()).map_err(|_| Problem::Unreachable)?;
                 let secured = tls.connect(name, stream).await;
-                handshake(secured.map_err(|_| Problem::Unreachable)?).await
+                Connection::over(secured.map_err(|_| Problem::Unreachable)?).await
             }
         }
     }
@@ -166,32 +191,8 @@ fn tls(roots: RootCertStore) -> Result<TlsConnector, BadBaseUrl> {
     Ok(TlsConnector::from(Arc::new(config)))
 }
 
-/// A connection of one exchange. Dropping it ends the task that drives it.
-struct Connection {
-    sender: SendRequest<Full<Bytes>>,
-    driver: JoinHandle<()>,
-}
-
-impl Drop for Connection {
-    fn drop(&mut self) {
-        self.driver.abort();
-    }
-}
-
-async fn handshake<S>(stream: S) -> Result<Connection, Problem>
-where
-    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-{
-    let (sender, connection) = http1::Builder::new()
-        .max_buf_size(HEAD_MAX_BYTES)
-        .handshake(TokioIo::new(stream))
-        .await
-        .map_err(|_| Problem::Unreachable)?;
-    let driver = tokio::spawn(async move {
-        // The other half of the exchange sees the same error as a broken body.
-        drop(connection.await);
-    });
-    Ok(Connection { sender, driver })
+fn handshake_failed(_: hyper::Error) -> Problem {
+    Problem::Unreachable
 }
 
 /// The head of an answer, and its body to be read.
@@ -200,7 +201,8 @@ pub(super) struct Answer {
     pub(super) status: u16,
     headers: HeaderMap,
     body: Incoming,
-    _connection: Connection,
+    connection: Connection,
+    pool: Arc<Pool>,
 }
 
 impl Answer {
@@ -210,19 +212,6 @@ impl Answer {
             let value = self.headers.get(name)?;
             value.to_str().ok().map(str::to_owned)
         })
-    }
-
-    /// Whether the body is one JSON document and no stream of events.
-    pub(super) fn is_whole(&self) -> bool {
-        let media = self.headers.get(header::CONTENT_TYPE);
-        media
-            .and_then(|media| media.to_str().ok())
-            .is_some_and(|media| {
-                media
-                    .trim_start()
-                    .to_lowercase()
-                    .starts_with("application/json")
-            })
     }
 
     /// The next piece of the body; `None` at its proper end.
@@ -244,6 +233,22 @@ impl Answer {
                     }
                 }
             }
+        }
+    }
+
+    /// Keeps the connection for the next exchange, where the body's end is here or right behind.
+    pub(super) async fn finish(mut self) {
+        let ended = async {
+            loop {
+                match self.piece().await {
+                    Ok(Some(_)) => {}
+                    Ok(None) => return true,
+                    Err(_) => return false,
+                }
+            }
+        };
+        if tokio::time::timeout(TAIL, ended).await == Ok(true) {
+            self.pool.put(self.connection);
         }
     }
 

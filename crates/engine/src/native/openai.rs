@@ -4,11 +4,13 @@
 //! tells. Never: a field that is needed where a server might leave it out.
 
 use super::{
-    api::Conversation,
-    heard::{Heard, Stop, Tokens},
+    api::{Calling, Conversation, Message, Step},
+    calls::Piece,
+    heard::{Heard, Stop, Thought, Tokens},
     problem::Problem,
     sse::Event,
 };
+use guildhall_tools::ToolSpec;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -16,7 +18,13 @@ use serde_json::{Value, json};
 pub(super) fn body(talk: &Conversation<'_>) -> Value {
     let mut messages = vec![json!({"role": "system", "content": talk.system})];
     for message in talk.messages {
-        messages.push(json!({"role": message.role.word(), "content": message.text}));
+        match message {
+            Message::User(text) => messages.push(json!({"role": "user", "content": text})),
+            Message::Assistant(text) => {
+                messages.push(json!({"role": "assistant", "content": text}))
+            }
+            Message::Step(step) => push_step(&mut messages, step),
+        }
     }
     let mut body = json!({
         "model": talk.model,
@@ -27,7 +35,44 @@ pub(super) fn body(talk: &Conversation<'_>) -> Value {
     if let Some(effort) = talk.thinking {
         body["reasoning_effort"] = json!(effort);
     }
+    if !talk.tools.is_empty() {
+        body["tools"] = talk.tools.iter().map(tool).collect();
+        if talk.calling == Calling::MayNot {
+            body["tool_choice"] = json!("none");
+        }
+    }
     body
+}
+
+fn tool(spec: &ToolSpec) -> Value {
+    json!({"type": "function", "function": {
+        "name": spec.name.as_str(),
+        "description": spec.description,
+        "parameters": spec.schema,
+    }})
+}
+
+fn push_step(messages: &mut Vec<Value>, step: &Step) {
+    let calls: Vec<Value> = step
+        .calls
+        .iter()
+        .map(|call| {
+            json!({"id": call.id, "type": "function", "function": {
+                "name": call.name,
+                "arguments": call.object().to_string(),
+            }})
+        })
+        .collect();
+    let mut said = json!({"role": "assistant", "content": step.text, "tool_calls": calls});
+    for (key, value) in step.thoughts.iter().flatten() {
+        said[key] = value.clone();
+    }
+    messages.push(said);
+    let results = step
+        .calls
+        .iter()
+        .map(|call| json!({"role": "tool", "tool_call_id": call.id, "content": call.result}));
+    messages.extend(results);
 }
 
 /// Reads one event of the stream.
@@ -41,8 +86,7 @@ pub(super) fn hear(event: &Event) -> Result<Heard, Problem> {
             ..Heard::default()
         });
     }
-    let chunk = read(event.data.as_bytes())?;
-    Ok(chunk.told())
+    read(event.data.as_bytes())?.told()
 }
 
 /// Reads an answer that came as one document.
@@ -50,7 +94,7 @@ pub(super) fn hear(event: &Event) -> Result<Heard, Problem> {
 /// # Errors
 /// As [`hear`].
 pub(super) fn whole(body: &[u8]) -> Result<Heard, Problem> {
-    let mut heard = read(body)?.told();
+    let mut heard = read(body)?.told()?;
     heard.over = true;
     Ok(heard)
 }
@@ -84,13 +128,17 @@ struct Choice {
     #[serde(default, alias = "message")]
     delta: Option<Delta>,
     #[serde(default)]
-    finish_reason: Option<String>,
+    finish_reason: Option<Value>,
+    /// What went wrong after the stream had begun, as OpenRouter says it.
+    #[serde(default)]
+    error: Option<Value>,
 }
 
 #[derive(Deserialize)]
 struct Delta {
+    /// A text; from Mistral also a list of parts, of which some are thoughts.
     #[serde(default)]
-    content: Option<String>,
+    content: Option<Value>,
     /// The model's refusal in words, which is text for people.
     #[serde(default)]
     refusal: Option<String>,
@@ -101,49 +149,151 @@ struct Delta {
     #[serde(default)]
     reasoning: Option<Value>,
     #[serde(default)]
-    tool_calls: Option<Value>,
+    tool_calls: Option<Vec<CallSaid>>,
+    /// A call as it was before there could be several in a message.
+    #[serde(default)]
+    function_call: Option<FunctionSaid>,
+}
+
+/// A tool call, or a piece of one.
+#[derive(Deserialize)]
+struct CallSaid {
+    #[serde(default)]
+    index: Option<u64>,
+    #[serde(default)]
+    id: Option<String>,
+    #[serde(default)]
+    function: Option<FunctionSaid>,
+}
+
+#[derive(Deserialize, Default)]
+struct FunctionSaid {
+    #[serde(default)]
+    name: Option<String>,
+    /// JSON text; from some servers the object itself.
+    #[serde(default)]
+    arguments: Option<Value>,
+}
+
+impl CallSaid {
+    fn piece(self) -> Piece {
+        let function = self.function.unwrap_or_default();
+        Piece {
+            slot: self.index,
+            id: self.id.unwrap_or_default(),
+            name: function.name.unwrap_or_default(),
+            arguments: match function.arguments {
+                None | Some(Value::Null) => String::new(),
+                Some(Value::String(text)) => text,
+                Some(other) => other.to_string(),
+            },
+        }
+    }
 }
 
 #[derive(Deserialize)]
 struct UsageSaid {
     #[serde(default)]
-    prompt_tokens: Option<u64>,
+    prompt_tokens: Option<Value>,
     #[serde(default)]
-    completion_tokens: Option<u64>,
+    completion_tokens: Option<Value>,
+    #[serde(default)]
+    prompt_tokens_details: Option<DetailsSaid>,
+}
+
+#[derive(Deserialize)]
+struct DetailsSaid {
+    #[serde(default)]
+    cached_tokens: Option<Value>,
+}
+
+/// A count; some servers write `12.0`.
+fn count(said: Option<Value>) -> Option<u64> {
+    let Some(Value::Number(said)) = said else {
+        return None;
+    };
+    let said = said.to_string();
+    said.split('.').next()?.parse().ok()
 }
 
 impl Chunk {
-    fn told(self) -> Heard {
+    fn told(self) -> Result<Heard, Problem> {
         let mut heard = Heard {
             usage: self.usage.map(|said| Tokens {
-                input: said.prompt_tokens,
-                output: said.completion_tokens,
+                input: count(said.prompt_tokens),
+                output: count(said.completion_tokens),
+                cached: count(
+                    said.prompt_tokens_details
+                        .and_then(|said| said.cached_tokens),
+                ),
             }),
             ..Heard::default()
         };
         // One choice is asked for; more of them would be other answers, not more of this one.
         let Some(choice) = self.choices.into_iter().flatten().next() else {
-            return heard;
+            return Ok(heard);
         };
-        if let Some(delta) = choice.delta {
-            let filled = |text: &Option<String>| text.as_ref().is_some_and(|text| !text.is_empty());
-            heard.at_work = filled(&delta.content)
-                || filled(&delta.refusal)
-                || filled(&delta.reasoning_content)
-                || delta
-                    .reasoning
-                    .is_some_and(|thought| thought != json!("") && !thought.is_null())
-                || delta
-                    .tool_calls
-                    .is_some_and(|calls| calls.as_array().is_some_and(|c| !c.is_empty()));
-            heard.text = [delta.content, delta.refusal]
-                .into_iter()
-                .flatten()
-                .collect();
+        let reason = choice.finish_reason.as_ref().and_then(Value::as_str);
+        let broken = choice.error.filter(|error| !error.is_null());
+        if broken.is_some() || reason == Some("error") {
+            return Err(Problem::of_error(&json!({"error": broken})));
         }
-        heard.stopped = choice.finish_reason.as_deref().and_then(stop);
-        heard
+        heard.stopped = reason.and_then(stop);
+        if let Some(delta) = choice.delta {
+            delta.tell(&mut heard);
+        }
+        Ok(heard)
     }
+}
+
+impl Delta {
+    fn tell(self, heard: &mut Heard) {
+        let filled = |text: &Option<String>| text.as_ref().is_some_and(|text| !text.is_empty());
+        let (content, thoughts) = self.content.map(texts).unwrap_or_default();
+        let thinks = !thoughts.is_empty()
+            || filled(&self.reasoning_content)
+            || self
+                .reasoning
+                .is_some_and(|thought| thought != json!("") && !thought.is_null());
+        let calls = self.tool_calls.into_iter().flatten();
+        let old = self.function_call.map(|function| CallSaid {
+            index: None,
+            id: None,
+            function: Some(function),
+        });
+        heard.calls = calls.chain(old).map(CallSaid::piece).collect();
+        heard.at_work =
+            !content.is_empty() || filled(&self.refusal) || thinks || !heard.calls.is_empty();
+        heard.text = content;
+        heard.text.extend(self.refusal);
+        // Servers that name thoughts like this want them back while tools are called.
+        if let Some(thought) = self.reasoning_content.filter(|thought| !thought.is_empty()) {
+            let piece = Thought::from_iter([("reasoning_content".to_owned(), json!(thought))]);
+            heard.thoughts.push((0, piece));
+        }
+    }
+}
+
+/// The text for people and the thoughts of a content.
+fn texts(content: Value) -> (String, String) {
+    let parts = match content {
+        Value::String(text) => return (text, String::new()),
+        Value::Array(parts) => parts,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => Vec::new(),
+    };
+    let (mut text, mut thoughts) = (String::new(), String::new());
+    for part in parts {
+        match part["type"].as_str() {
+            Some("thinking" | "reasoning") => {
+                let (said, more) = texts(part["thinking"].clone());
+                thoughts.extend([said, more]);
+            }
+            Some(_) | None => {
+                text.push_str(part.as_str().or(part["text"].as_str()).unwrap_or_default());
+            }
+        }
+    }
+    (text, thoughts)
 }
 
 fn stop(reason: &str) -> Option<Stop> {
@@ -158,130 +308,4 @@ fn stop(reason: &str) -> Option<Stop> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::native::api::{Message, Role};
-
-    fn told(data: Value) -> Result<Heard, Problem> {
-        hear(&Event {
-            name: String::new(),
-            data: data.to_string(),
-        })
-    }
-
-    fn text(text: &str) -> Heard {
-        Heard {
-            text: text.to_owned(),
-            at_work: true,
-            ..Heard::default()
-        }
-    }
-
-    fn working() -> Heard {
-        text("")
-    }
-
-    #[test]
-    fn chunks_of_every_server_are_read() {
-        let delta = |delta: Value| json!({"choices": [{"index": 0, "delta": delta}]});
-        let cases = [
-            (
-                delta(json!({"role": "assistant", "content": ""})),
-                Heard::default(),
-            ),
-            (delta(json!({"content": "a b"})), text("a b")),
-            (delta(json!({"content": null, "refusal": "no"})), text("no")),
-            (delta(json!({"reasoning_content": "hm"})), working()),
-            (delta(json!({"reasoning": "hm", "content": ""})), working()),
-            (delta(json!({"tool_calls": [{"index": 0}]})), working()),
-            (delta(json!({"tool_calls": []})), Heard::default()),
-            (json!({"choices": [], "usage": null}), Heard::default()),
-            (json!({}), Heard::default()),
-            (
-                json!({"choices": [], "usage": {"prompt_tokens": 7, "completion_tokens": 2}}),
-                Heard {
-                    usage: Some(Tokens {
-                        input: Some(7),
-                        output: Some(2),
-                    }),
-                    ..Heard::default()
-                },
-            ),
-            (
-                json!({"choices": [{"delta": {}, "finish_reason": "length"}]}),
-                Heard {
-                    stopped: Some(Stop::Length),
-                    ..Heard::default()
-                },
-            ),
-            (
-                json!({"choices": [{"finish_reason": "stop"}]}),
-                Heard {
-                    stopped: Some(Stop::Done),
-                    ..Heard::default()
-                },
-            ),
-        ];
-        for (data, want) in cases {
-            assert_eq!(told(data.clone()), Ok(want), "{data}");
-        }
-    }
-
-    #[test]
-    fn the_end_an_error_and_rubbish_are_told_apart() {
-        let done = Event {
-            data: "[DONE]".to_owned(),
-            ..Event::default()
-        };
-        assert!(hear(&done).expect("an end").over);
-        let busy = Problem::Busy { retry_after: None };
-        assert_eq!(told(json!({"error": {"code": 503}})), Err(busy));
-        for data in ["", "{", "[]", "hello", "{\"choices\": 4}"] {
-            let event = Event {
-                data: data.to_owned(),
-                ..Event::default()
-            };
-            assert!(matches!(hear(&event), Err(Problem::Rubbish(_))), "{data}");
-        }
-    }
-
-    #[test]
-    fn an_answer_in_one_document_is_read_as_well() {
-        let body = json!({
-            "choices": [{"message": {"role": "assistant", "content": "all"}, "finish_reason": "stop"}],
-            "usage": {"prompt_tokens": 1, "completion_tokens": 2},
-        });
-        let heard = whole(body.to_string().as_bytes()).expect("an answer");
-        assert_eq!(
-            (heard.text.as_str(), heard.stopped, heard.over),
-            ("all", Some(Stop::Done), true)
-        );
-    }
-
-    #[test]
-    fn the_request_has_the_system_prompt_first_and_asks_for_usage() {
-        let messages = [Message {
-            role: Role::User,
-            text: "hi".to_owned(),
-        }];
-        let talk = Conversation {
-            model: "m",
-            system: "s",
-            messages: &messages,
-            thinking: Some("low"),
-        };
-        assert_eq!(
-            body(&talk),
-            json!({
-                "model": "m",
-                "messages": [
-                    {"role": "system", "content": "s"},
-                    {"role": "user", "content": "hi"},
-                ],
-                "stream": true,
-                "stream_options": {"include_usage": true},
-                "reasoning_effort": "low",
-            })
-        );
-    }
-}
+mod tests;

@@ -45,10 +45,10 @@ pub(super) enum Problem {
 /// How far an answer got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shown {
-    /// No text of it has come.
+    /// No text and no tool call of it has come.
     Nothing,
-    /// Text has come: asking again might say it twice.
-    Text,
+    /// Some has: asking again might say or do it twice.
+    Something,
 }
 
 /// What to do next.
@@ -67,7 +67,7 @@ impl Problem {
     /// a wait of our own by up to a quarter, so that many seats do not come back together.
     pub(super) fn next(&self, attempt: u32, shown: Shown, jitter: f64) -> Next {
         let give_up = Next::GiveUp(self.failure());
-        if shown == Shown::Text || attempt >= ATTEMPTS_MAX {
+        if shown == Shown::Something || attempt >= ATTEMPTS_MAX {
             return give_up;
         }
         let own = WAIT_FIRST

@@ -6,7 +6,7 @@ use crate::fence::Fence;
 use guildhall_connector::prompt::ENVELOPE_OPENS;
 
 /// Takes out what is not for people.
-pub(super) fn tidy(text: &str) -> String {
+pub(crate) fn tidy(text: &str) -> String {
     without_envelopes(without_thoughts(text)).trim().to_owned()
 }
 

@@ -3,8 +3,13 @@
 //! In: the envelope, the message, what was asked before. Out: a plan. Never: a clock, chance, an
 //! effect; the same input gives the same plan.
 
-use super::{filler, memory::Memory, shown::harmless};
-use crate::envelope::Envelope;
+use super::{
+    filler,
+    memory::Memory,
+    shown::harmless,
+    work::{self, Planned},
+};
+use crate::{contract::RunRequest, envelope::Envelope};
 use guildhall_connector::run::RunFailure;
 
 /// Longest time that `slow` takes, in seconds.
@@ -28,8 +33,10 @@ am, where we are, who you are, which engine I am, or what you asked before. I al
 - `empty`: an answer without text";
 
 /// What is done about a message.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) enum Plan {
+    /// A tool is called, and its result is the answer.
+    Work(Planned),
     /// This is the answer.
     Say(String),
     /// The answer comes after a while.
@@ -45,11 +52,24 @@ pub(super) enum Plan {
     Fail(RunFailure),
 }
 
-/// Decides what is done about `text`: a command, else a question that it knows, else a friendly
-/// line that says what it is.
-pub(super) fn plan(envelope: &Envelope, text: &str, memory: &Memory) -> Plan {
-    let text = asked(envelope, text);
-    command(&text).unwrap_or_else(|| Plan::Say(talk(envelope, &text, memory)))
+/// Decides what is done about a message: work for a tool, else a command, else a question that it
+/// knows, else a friendly line that says what it is.
+pub(super) fn plan(envelope: &Envelope, request: &RunRequest, memory: &Memory) -> Plan {
+    let text = asked(envelope, request.prompt.text.as_str());
+    let specs = request.tools.specs();
+    if !specs.is_empty()
+        && let Some(wanted) = work::understood(&text, &request.ground)
+    {
+        return match work::planned(wanted, specs, &request.ground) {
+            Ok(planned) => Plan::Work(planned),
+            Err(why) => Plan::Say(why.to_owned()),
+        };
+    }
+    let help = match work::help(specs) {
+        with if with.is_empty() => HELP.to_owned(),
+        with => format!("{HELP}\n\nWith the tools of this turn:\n{with}"),
+    };
+    command(&text, &help).unwrap_or_else(|| Plan::Say(talk(envelope, &text, memory, help)))
 }
 
 /// The message itself: without what is quoted after it, without mentions at its start, and without
@@ -70,11 +90,11 @@ pub(super) fn asked(envelope: &Envelope, text: &str) -> String {
     rest.to_owned()
 }
 
-fn command(text: &str) -> Option<Plan> {
+fn command(text: &str, help: &str) -> Option<Plan> {
     let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
     let rest = rest.trim();
     let plan = match (word.to_lowercase().as_str(), rest) {
-        ("help" | "help!" | "help?" | "commands", "") => Plan::Say(HELP.to_owned()),
+        ("help" | "help!" | "help?" | "commands", "") => Plan::Say(help.to_owned()),
         ("say", said) if !said.is_empty() => Plan::Say(said.to_owned()),
         ("repeat", rest) => repeat(rest)?,
         ("count", rest) => Plan::Say(count(number(rest.strip_prefix("to")?.trim())?)),
@@ -238,7 +258,7 @@ will stand. I am no model. Say `help` for what I can do.";
 const GREETING: &str =
     "I am the practice seat: a small fixed program, no model. Say `help` for what I can do.";
 
-fn talk(envelope: &Envelope, text: &str, memory: &Memory) -> String {
+fn talk(envelope: &Envelope, text: &str, memory: &Memory, help: String) -> String {
     let words = Words::of(text);
     let answer = match words.subject() {
         Subject::Before => before(envelope, memory),
@@ -247,7 +267,7 @@ fn talk(envelope: &Envelope, text: &str, memory: &Memory) -> String {
         Subject::Requester => requester(envelope),
         Subject::Engine => ENGINE.to_owned(),
         Subject::Itself => ITSELF.to_owned(),
-        Subject::Help => HELP.to_owned(),
+        Subject::Help => help,
         Subject::Thanks => format!("You are welcome{}.", comma_name(envelope)),
         Subject::Parting => format!("Goodbye{}.", comma_name(envelope)),
         Subject::Greeting => GREETING.to_owned(),

@@ -1,8 +1,12 @@
 //! The native engine against a scripted provider.
 
 mod answers;
+mod cost;
 mod faults;
+mod kept;
+mod llama;
 mod session;
+mod tools;
 
 use crate::{
     contract,
@@ -10,7 +14,7 @@ use crate::{
     support::request,
 };
 use guildhall_engine::{Api, Native, NativeParts, Secret, TRANSCRIPT_TOKENS, Timing};
-use std::path::Path;
+use std::{path::Path, time::Duration};
 
 /// Settings for a provider of this test, with a session folder in `root`.
 pub(crate) fn parts(root: &Path, provider: &Provider) -> NativeParts {
@@ -24,7 +28,7 @@ pub(crate) fn parts(root: &Path, provider: &Provider) -> NativeParts {
         thinking: None,
         key: Secret::new("sk-do-not-tell").ok(),
         price: None,
-        offered_tools: Vec::new(),
+        idle: Duration::from_secs(300),
         timing: Timing::default(),
         transcript_tokens: TRANSCRIPT_TOKENS,
     }

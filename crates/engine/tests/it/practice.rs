@@ -2,10 +2,12 @@
 
 use crate::{
     contract,
-    support::{ABORT_GRACE, answer, observe, outcome, request},
+    hands::{Hands, done, refused},
+    support::{ABORT_GRACE, answer, observe, outcome, request, with_tools},
 };
 use guildhall_authority::{
     event::{Author, AuthorKind, Enclosed, Mentioned, MessageText, Said, SaidKind},
+    offer::ToolName,
     place::Place,
 };
 use guildhall_binding::{
@@ -16,8 +18,9 @@ use guildhall_connector::{
     prompt,
     run::{RunEvent, RunFailure, RunOutcome},
 };
-use guildhall_engine::{Engine as _, Practice, PracticeParts, RunRequest};
-use std::{path::Path, time::Duration};
+use guildhall_engine::{Engine as _, Ground, Practice, PracticeParts, RunRequest};
+use guildhall_tools::NoTools;
+use std::{path::Path, sync::Arc, time::Duration};
 
 fn practice(root: &Path) -> Practice {
     Practice::new(PracticeParts {
@@ -190,7 +193,7 @@ fn from_the_connector(turn: &str, text: &str) -> RunRequest {
         mentions_bot: Mentioned::Yes,
         enclosed: vec![Enclosed::Quoted {
             author: MessageText::new("Eve"),
-            text: MessageText::new("say I am quoted"),
+            text: MessageText::new("read quoted.md"),
         }],
         replies_to: None,
     };
@@ -198,6 +201,9 @@ fn from_the_connector(turn: &str, text: &str) -> RunRequest {
         turn: turn.to_owned(),
         route: "thread-100000000000000555".to_owned(),
         prompt: prompt::of_message(&policy, place, &said),
+        tools: Arc::new(NoTools),
+        ground: Ground::default(),
+        longest: policy.limits.turn_timeout,
     }
 }
 
@@ -219,4 +225,57 @@ async fn it_understands_the_prompts_that_the_connector_writes() {
         assert!(said[0].contains(want), "{said:?}");
         assert!(!said[0].contains("quoted"), "{said:?}");
     }
+}
+
+#[tokio::test]
+async fn with_tools_it_does_what_it_is_told_and_says_how_it_ended() {
+    let root = tempfile::tempdir().expect("a folder");
+    let engine = practice(root.path());
+    let hands = Hands::that(&[ToolName::Read, ToolName::Edit], |call| {
+        match call.name.as_str() {
+            "read" => done("first line\n"),
+            _ => refused("denied: a person denied this"),
+        }
+    });
+    let ask = |turn, text| with_tools(request("seat", turn, text), hands.clone());
+    let said = answer(&engine, ask("1", "read a.md")).await;
+    assert!(
+        said[0].contains("read `a.md`") && said[0].contains("first line"),
+        "{said:?}"
+    );
+    let said = answer(&engine, ask("2", "edit a.md: first => last")).await;
+    assert!(
+        said[0].contains("refused") && said[0].contains("a person denied this"),
+        "{said:?}"
+    );
+    let said = answer(&engine, ask("3", "fetch https://example.com/")).await;
+    assert!(said[0].contains("no tool for that"), "{said:?}");
+    let said = answer(&engine, ask("4", "help")).await;
+    assert!(
+        said[0].contains("`edit <path>") && !said[0].contains("`fetch"),
+        "{said:?}"
+    );
+    let names: Vec<String> = hands.called().into_iter().map(|(name, _)| name).collect();
+    assert_eq!(names, ["read", "edit"]);
+}
+
+#[tokio::test]
+async fn what_is_quoted_or_asked_without_tools_calls_nothing() {
+    let root = tempfile::tempdir().expect("a folder");
+    let engine = practice(root.path());
+    let hands = Hands::with(ToolName::ALL);
+    // The quoted message of this prompt is a command, the message itself is not.
+    let quoting = with_tools(from_the_connector("1", "look at this"), hands.clone());
+    answer(&engine, quoting).await;
+    answer(
+        &engine,
+        with_tools(request("seat", "2", "> list"), hands.clone()),
+    )
+    .await;
+    assert!(hands.called().is_empty());
+    let said = answer(&engine, request("seat", "3", "read a.md")).await;
+    assert!(
+        said[0].contains("practice seat without a model"),
+        "{said:?}"
+    );
 }

@@ -1,8 +1,12 @@
-//! A provider that plays a script: one list of steps for each connection, in order.
+//! A provider that plays a script: one list of steps for each request, in order. A connection ends with
+//! its script, but where the last step is to wait for the next request.
 
 use std::{
     collections::VecDeque,
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::Duration,
 };
 use tokio::{
@@ -21,6 +25,8 @@ pub(crate) enum Step {
     Reset,
     /// Says nothing more and keeps the connection until the other side closes it.
     Hold,
+    /// Waits for the next request on the same connection, and plays the next script for it.
+    Next,
 }
 
 /// A request as it came.
@@ -34,6 +40,7 @@ pub(crate) struct Seen {
 pub(crate) struct Provider {
     pub(crate) base_url: String,
     seen: Arc<Mutex<Vec<Seen>>>,
+    opened: Arc<AtomicUsize>,
     closed: Arc<Mutex<usize>>,
 }
 
@@ -44,14 +51,17 @@ impl Provider {
         let address = listener.local_addr().expect("an address");
         let seen = Arc::new(Mutex::new(Vec::new()));
         let closed = Arc::new(Mutex::new(0));
+        let opened = Arc::new(AtomicUsize::new(0));
         let (requests, ends) = (Arc::clone(&seen), Arc::clone(&closed));
+        let connections = Arc::clone(&opened);
         tokio::spawn(async move {
-            let mut scripts = VecDeque::from(scripts);
+            let scripts = Arc::new(Mutex::new(VecDeque::from(scripts)));
             while let Ok((stream, _)) = listener.accept().await {
-                let script = scripts.pop_front().unwrap_or_default();
+                connections.fetch_add(1, Ordering::SeqCst);
+                let scripts = Arc::clone(&scripts);
                 let (requests, ends) = (Arc::clone(&requests), Arc::clone(&ends));
                 tokio::spawn(async move {
-                    serve(stream, script, &requests).await;
+                    serve(stream, &scripts, &requests).await;
                     *ends.lock().expect("whole") += 1;
                 });
             }
@@ -59,6 +69,7 @@ impl Provider {
         Self {
             base_url: format!("http://{address}/v1"),
             seen,
+            opened,
             closed,
         }
     }
@@ -66,6 +77,11 @@ impl Provider {
     /// The requests so far.
     pub(crate) fn seen(&self) -> Vec<Seen> {
         self.seen.lock().expect("whole").clone()
+    }
+
+    /// How many connections were opened so far.
+    pub(crate) fn connections(&self) -> usize {
+        self.opened.load(Ordering::SeqCst)
     }
 
     /// Waits until so many connections have ended.
@@ -81,16 +97,35 @@ impl Provider {
     }
 }
 
-async fn serve(mut stream: TcpStream, script: Vec<Step>, seen: &Mutex<Vec<Seen>>) {
-    let Some(request) = read_request(&mut stream).await else {
-        return;
-    };
-    seen.lock().expect("whole").push(request);
+async fn serve(
+    mut stream: TcpStream,
+    scripts: &Mutex<VecDeque<Vec<Step>>>,
+    seen: &Mutex<Vec<Seen>>,
+) {
+    loop {
+        let Some(request) = read_request(&mut stream).await else {
+            return;
+        };
+        let script = scripts.lock().expect("whole").pop_front();
+        seen.lock().expect("whole").push(request);
+        match play(&mut stream, script.unwrap_or_default()).await {
+            Then::Close => return,
+            Then::Next => {}
+        }
+    }
+}
+
+enum Then {
+    Next,
+    Close,
+}
+
+async fn play(stream: &mut TcpStream, script: Vec<Step>) -> Then {
     for step in script {
         match step {
             Step::Send(bytes) => {
                 if stream.write_all(&bytes).await.is_err() {
-                    return;
+                    return Then::Close;
                 }
             }
             Step::Wait(time) => {
@@ -98,22 +133,24 @@ async fn serve(mut stream: TcpStream, script: Vec<Step>, seen: &Mutex<Vec<Seen>>
                 // The other side may leave meanwhile.
                 let left = tokio::time::timeout(time, stream.read(&mut byte)).await;
                 if matches!(left, Ok(Ok(0) | Err(_))) {
-                    return;
+                    return Then::Close;
                 }
             }
             Step::Reset => {
                 let reset = Some(Duration::ZERO);
                 #[expect(deprecated, reason = "a linger of zero does not block: it resets")]
                 stream.set_linger(reset).expect("a socket");
-                return;
+                return Then::Close;
             }
             Step::Hold => {
                 let mut rest = Vec::new();
                 drop(stream.read_to_end(&mut rest).await);
-                return;
+                return Then::Close;
             }
+            Step::Next => return Then::Next,
         }
     }
+    Then::Close
 }
 
 async fn read_request(stream: &mut TcpStream) -> Option<Seen> {
@@ -196,4 +233,57 @@ pub(crate) fn status(line: &str, headers: &str, body: &str) -> Vec<Step> {
          Connection: close\r\n\r\n{body}",
         body.len()
     ))]
+}
+
+/// The same answer in chunks, over a connection that is kept for the next request.
+pub(crate) fn kept(answer: Vec<Step>) -> Vec<Step> {
+    let head =
+        "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n";
+    let mut steps = vec![raw(head)];
+    for step in answer.into_iter().skip(1) {
+        steps.push(match step {
+            Step::Send(bytes) => {
+                let mut chunk = format!("{:x}\r\n", bytes.len()).into_bytes();
+                chunk.extend_from_slice(&bytes);
+                chunk.extend_from_slice(b"\r\n");
+                Step::Send(chunk)
+            }
+            other @ (Step::Wait(_) | Step::Reset | Step::Hold | Step::Next) => other,
+        });
+    }
+    steps.extend([raw("0\r\n\r\n"), Step::Next]);
+    steps
+}
+
+/// A whole message that calls tools: id, name and arguments of each, whole in one piece.
+pub(crate) fn calls(text_before: &str, calls: &[(&str, &str, &str)]) -> Vec<Step> {
+    let calls: Vec<serde_json::Value> = (0..)
+        .zip(calls)
+        .map(|(index, (id, name, arguments))| {
+            serde_json::json!({"index": index, "id": id, "type": "function",
+                "function": {"name": name, "arguments": arguments}})
+        })
+        .collect();
+    pieces(text_before, &[serde_json::json!(calls)])
+}
+
+/// A whole message whose tool calls come in these pieces: each the `tool_calls` of one chunk.
+pub(crate) fn pieces(text_before: &str, pieces: &[serde_json::Value]) -> Vec<Step> {
+    let mut steps = vec![stream_head()];
+    if !text_before.is_empty() {
+        steps.push(text(text_before));
+    }
+    for piece in pieces {
+        steps.push(chunk(
+            &serde_json::json!({"choices": [{"delta": {"tool_calls": piece}}]}),
+        ));
+    }
+    steps.push(chunk(
+        &serde_json::json!({"choices": [{"delta": {}, "finish_reason": "tool_calls"}]}),
+    ));
+    steps.push(chunk(&serde_json::json!({
+        "choices": [], "usage": {"prompt_tokens": 40, "completion_tokens": 7},
+    })));
+    steps.push(raw("data: [DONE]\n\n"));
+    steps
 }

@@ -2,8 +2,9 @@
 
 use guildhall_authority::event::MessageText;
 use guildhall_connector::run::{Ended, Prompt, RunEvent, RunOutcome};
-use guildhall_engine::{Abort, Engine, RunRequest};
-use std::time::Duration;
+use guildhall_engine::{Abort, Engine, Ground, RunRequest};
+use guildhall_tools::{CallTools, NoTools};
+use std::{sync::Arc, time::Duration};
 use tokio::sync::mpsc;
 
 /// How long an engine may take to end after an abort, by its contract.
@@ -27,7 +28,15 @@ pub(crate) fn request(route: &str, turn: &str, text: &str) -> RunRequest {
             ),
             text: MessageText::new(text),
         },
+        tools: Arc::new(NoTools),
+        ground: Ground::default(),
+        longest: std::time::Duration::from_secs(180),
     }
+}
+
+/// The same request with tools.
+pub(crate) fn with_tools(request: RunRequest, tools: Arc<dyn CallTools>) -> RunRequest {
+    RunRequest { tools, ..request }
 }
 
 /// Starts a run.

@@ -4,7 +4,7 @@
 //! that say what is not so. Never: blame for what a moderator deleted before anybody could see it.
 
 use super::{Evidence, Found};
-use crate::violation::Invariant;
+use crate::{plan::Action, violation::Invariant};
 use guildhall_connector::{
     RESEND_FOR,
     ids::Nonce,
@@ -51,7 +51,11 @@ impl Evidence<'_, '_> {
             let gone = |deleted: Option<u64>| deleted.is_some_and(|deleted| deleted <= at_ms);
             // A notice that answers no message is looked for by the clock, which may be off.
             let by_clock = self.machine.clock_jumps() && self.is_notice(*nonce);
-            if !by_clock && posted.iter().any(|message| !gone(message.deleted_ms)) {
+            let void = why == RefusedWhy::Void
+                && self
+                    .machine
+                    .plans(|action| matches!(action, Action::Rights(..)));
+            if !by_clock && !void && posted.iter().any(|message| !gone(message.deleted_ms)) {
                 found.push((
                     Invariant::Receipt,
                     format!("{name} is refused, and stands there"),
@@ -74,14 +78,19 @@ impl Evidence<'_, '_> {
                 }
             }
             RefusedWhy::Absent => {
+                // A card of an ask that has ended is only looked for, at any age.
                 let excused = self.machine.clock_jumps()
+                    || matches!(intent.owner, Owner::Ask(_))
                     || matches!(intent.owner, Owner::Row(row) if self.ledger.spool_lost.contains(&row));
                 let early = at_ms + AHEAD_MS < intent.at_ms + millis(RESEND_FOR);
                 if early && !excused {
                     found.push((Invariant::Receipt, format!("{name} is given up too early")));
                 }
             }
-            RefusedWhy::NotListed | RefusedWhy::Unauthorized | RefusedWhy::Operator => {}
+            RefusedWhy::NotListed
+            | RefusedWhy::Unauthorized
+            | RefusedWhy::Operator
+            | RefusedWhy::Void => {}
         }
     }
 

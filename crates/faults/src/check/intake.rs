@@ -16,8 +16,9 @@ use guildhall_authority::admission::DropReason;
 use guildhall_binding::ids::MessageId;
 use guildhall_connector::{
     ids::RowId,
+    line::Line,
     moment::Day,
-    record::{AdmissionRecord, Record, RowRecord},
+    record::{AdmissionRecord, OutboxRecord, Record, RowRecord},
 };
 use std::collections::BTreeMap;
 
@@ -46,7 +47,10 @@ impl Evidence<'_, '_> {
             let row = RowId::Message(crate::settings::message(message.id));
             let none = Case::default();
             let case = self.cases.get(&row).unwrap_or(&none);
+            // A reply to a card is taken where a mention would be needed, from whoever is listed.
+            let answers = case.dropped.contains(&DropReason::Approval);
             match self.standing(message, &variants) {
+                Standing::Never if answers && self.is_listed(message, &variants) => {}
                 Standing::Never => self.judge_stranger(message, row, case, found),
                 Standing::Always => self.judge_listed(message, row, case, found),
                 Standing::Changes => {}
@@ -82,6 +86,12 @@ impl Evidence<'_, '_> {
         } else {
             Standing::Never
         }
+    }
+
+    fn is_listed(&self, message: &Message, variants: &[Variant]) -> bool {
+        let parent = self.machine.discord.parent(message.channel);
+        let may = |variant: &Variant| may_speak(*variant, message.author, message.kind, parent);
+        message.replies_to.is_some() && variants.iter().any(may)
     }
 
     fn judge_stranger(&self, message: &Message, row: RowId, case: &Case, found: &mut Found) {
@@ -176,6 +186,8 @@ impl Evidence<'_, '_> {
                 | Record::Drops(_)
                 | Record::Notices(_)
                 | Record::Reloads(_)
+                | Record::Approvals(_)
+                | Record::Calls(_)
                 | Record::Turns(_) => None,
             })
     }
@@ -197,11 +209,11 @@ impl Evidence<'_, '_> {
         let fed = self.ledger.fed.get(&message.id);
         let told = fed.is_some_and(|fed| fed.iter().any(|(to, _)| *to == last));
         let readable = !self.ledger.unread.contains(&message.channel);
-        // Without catch-up, or without the right to read, what there was no room for stays unread.
+        // What there was no room for is owed only where it is caught up: by the rule of what came later.
         let no_room = self.ledger.dropped.iter().any(|dropped| {
             dropped.message == RowId::Message(created) && dropped.why == DropReason::NoRoom
         });
-        let told = told && (!no_room || (caught_up && readable));
+        let told = told && !no_room;
         message.deleted_ms.is_none() && (told || (after && caught_up && readable))
     }
 
@@ -235,6 +247,9 @@ impl Evidence<'_, '_> {
                     .machine
                     .plans(|action| matches!(action, Action::Reload(_))),
                 DropReason::Ceiling => self.machine.plan().knobs.bounds.turns_per_day < 200,
+                DropReason::CostCeiling => {
+                    self.machine.plan().knobs.bounds.micro_usd_per_day.is_some()
+                }
                 DropReason::QueueFull => self.machine.plan().knobs.bounds.queued_turns < 64,
                 DropReason::OwnMessage
                 | DropReason::Webhook
@@ -247,6 +262,7 @@ impl Evidence<'_, '_> {
                 | DropReason::Duplicate
                 | DropReason::NoRoom
                 | DropReason::TooOld => false,
+                DropReason::Approval => message.replies_to.is_some(),
             };
             if !right {
                 found.push((
@@ -264,10 +280,96 @@ impl Evidence<'_, '_> {
                 *days.entry(*day).or_default() += 1;
             }
         }
+        self.judge_money(found);
+        self.judge_claims_after_money(found);
         let most = self.machine.plan().knobs.bounds.turns_per_day;
         for (day, turns) in days {
             if turns > most {
                 found.push((Invariant::Ceiling, format!("{turns} turns on {day}")));
+            }
+        }
+    }
+}
+
+impl Evidence<'_, '_> {
+    /// Nothing is accepted once the day's money is spent, and nobody is told so before.
+    fn judge_money(&self, found: &mut Found) {
+        let ceiling = self.machine.plan().knobs.bounds.micro_usd_per_day;
+        let ceiling = ceiling.unwrap_or(u64::MAX);
+        let mut days: BTreeMap<Day, u64> = BTreeMap::new();
+        for kept in &self.ledger.records {
+            match &kept.record {
+                Record::Rows(RowRecord::Spent { day, micro_usd, .. }) => {
+                    *days.entry(*day).or_default() += micro_usd;
+                }
+                Record::Admissions(AdmissionRecord::Admitted { row, day, .. })
+                    if days.get(day).is_some_and(|spent| *spent >= ceiling) =>
+                {
+                    found.push((
+                        Invariant::Ceiling,
+                        format!("{row} came after the money went"),
+                    ));
+                }
+                Record::Outbox(OutboxRecord::Intent { owner, line, .. })
+                    if *line == Some(Line::CostCeiling)
+                        && days.values().all(|spent| *spent < ceiling) =>
+                {
+                    found.push((
+                        Invariant::Ceiling,
+                        format!("{owner} is told without a reason"),
+                    ));
+                }
+                Record::Inbox(_)
+                | Record::Drops(_)
+                | Record::Admissions(_)
+                | Record::Rows(_)
+                | Record::Outbox(_)
+                | Record::Notices(_)
+                | Record::Reloads(_)
+                | Record::Approvals(_)
+                | Record::Calls(_)
+                | Record::Turns(_) => {}
+            }
+        }
+    }
+}
+
+impl Evidence<'_, '_> {
+    /// Nothing runs that is claimed once the day's money is spent.
+    fn judge_claims_after_money(&self, found: &mut Found) {
+        let Some(ceiling) = self.machine.plan().knobs.bounds.micro_usd_per_day else {
+            return;
+        };
+        if self.machine.clock_jumps() {
+            // A claim does not say its day, and the time at which it was durable does not either.
+            return;
+        }
+        let mut days: BTreeMap<Day, u64> = BTreeMap::new();
+        for kept in &self.ledger.records {
+            let Record::Rows(record) = &kept.record else {
+                continue;
+            };
+            match record {
+                RowRecord::Spent { day, micro_usd, .. } => {
+                    *days.entry(*day).or_default() += micro_usd;
+                }
+                RowRecord::Claimed { row, .. } => {
+                    // Claimed before it was durable: a day that is spent then was spent at the claim.
+                    let day = self.machine.true_wall_at(kept.at_ms).day();
+                    let is_spent = days.get(&day).is_some_and(|spent| *spent >= ceiling);
+                    if is_spent && self.ledger.starts.contains(row) {
+                        found.push((
+                            Invariant::Ceiling,
+                            format!("{row} runs though the money went"),
+                        ));
+                    }
+                }
+                RowRecord::Started { .. }
+                | RowRecord::Served { .. }
+                | RowRecord::Queued { .. }
+                | RowRecord::Answered { .. }
+                | RowRecord::Settled { .. }
+                | RowRecord::RoutePaused { .. } => {}
             }
         }
     }

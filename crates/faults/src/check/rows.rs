@@ -89,7 +89,11 @@ impl Evidence<'_, '_> {
             for message in messages {
                 match intent.purpose {
                     Purpose::Answer => said.parts.entry(intent.part).or_default().push(message),
-                    Purpose::Failure | Purpose::Interrupted | Purpose::Cut | Purpose::Notice => {
+                    Purpose::Failure
+                    | Purpose::Interrupted
+                    | Purpose::Cut
+                    | Purpose::Notice
+                    | Purpose::Card => {
                         let lines = said.lines.entry(intent.purpose).or_default();
                         lines.push((message, intent.line));
                     }

@@ -7,9 +7,10 @@ use crate::{
     discord::Whose,
     gateway::Event,
     ledger::Claimed,
-    plan::{Action, Announced, Requests, Session},
+    plan::{Action, Announced, Requests, Session, Word},
     settings::{ATTIC, GENERAL, HELP, OFF, QUIET, Speaker, Spot},
 };
+use guildhall_authority::ask::Answer;
 use guildhall_connector::input::{Input, Order, ReloadNote, Room};
 use std::sync::Arc;
 
@@ -61,6 +62,8 @@ impl Machine<'_> {
                     }
                 }
             }
+            Action::Calls(plan) => self.faults.calls.push_back(plan),
+            Action::Press(..) | Action::ReplyCard(..) | Action::Terminal(_) => self.answer(action),
             Action::Checkpoint
             | Action::NoRoom
             | Action::Room
@@ -72,6 +75,22 @@ impl Machine<'_> {
             | Action::KillIn(..)
             | Action::Cancel
             | Action::AbortTurn => self.operate(action),
+        }
+    }
+
+    fn answer(&mut self, action: Action) {
+        if let Action::Press(who, back, word, times) = action {
+            self.press(who, back, word, times);
+        }
+        if let Action::ReplyCard(who, back, word) = action {
+            self.reply_to_card(who, back, word);
+        }
+        if let Action::Terminal(word) = action {
+            self.answer_by_hand(match word {
+                Word::Once => Answer::Once,
+                Word::Deny => Answer::Denied,
+                Word::Other => Answer::Stopped,
+            });
         }
     }
 
@@ -123,6 +142,10 @@ impl Machine<'_> {
             | Action::GuildLate(_)
             | Action::WallJump(_)
             | Action::Outage(..)
+            | Action::Calls(_)
+            | Action::Press(..)
+            | Action::ReplyCard(..)
+            | Action::Terminal(_)
             | Action::Rights(..) => {}
         }
     }

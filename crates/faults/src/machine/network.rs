@@ -56,6 +56,7 @@ impl Machine<'_> {
                 format!("{nonce} is posted before its intent is durable"),
             );
         }
+        self.judge_card(&post);
         if self.mutation == Some(Mutation::PartTwoEarly)
             && let Some(second) = self.second_part(&post)
         {
@@ -292,6 +293,7 @@ impl Machine<'_> {
                     LookUp::Paste { row, .. } => Learned::Paste(row, Found::NoAnswer),
                     LookUp::History { channel, .. } => Learned::History(channel, Found::NoAnswer),
                     LookUp::ReadBack { nonce, .. } => Learned::ReadBack(nonce, Found::NoAnswer),
+                    LookUp::File { turn, call, .. } => Learned::File(turn, call, Found::NoAnswer),
                 };
                 self.fire_in(EXCHANGE_MS, Fire::Learned(process, Box::new(learned)));
             }
@@ -311,6 +313,7 @@ impl Machine<'_> {
             LookUp::Text { row, message, .. } => {
                 Learned::Text(row, self.discord.text(message.get()))
             }
+            LookUp::File { turn, call, .. } => Learned::File(turn, call, self.file(turn, call)),
             LookUp::History { channel, after } => {
                 Learned::History(channel, self.history(channel.get(), after))
             }

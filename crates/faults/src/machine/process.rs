@@ -11,7 +11,7 @@ use crate::{
     settings::{Variant, message, policy},
     violation::Invariant,
 };
-use guildhall_authority::admission::DropReason;
+use guildhall_authority::{admission::DropReason, permit::found};
 use guildhall_binding::ids::MessageId;
 use guildhall_connector::{
     Connector,
@@ -89,7 +89,7 @@ impl Machine<'_> {
             .extend(dropped.map(|message| (id, message.get())));
         self.process = Some(Process {
             id,
-            connector: Connector::new(Arc::new(self.policy()), durable),
+            connector: Connector::new(Arc::new(self.policy()), durable, found().1),
             outbound: Outbound::default(),
             kill_in: None,
             drained_for: None,
@@ -127,7 +127,7 @@ impl Machine<'_> {
     /// A person settles a delivery while the process is down: what is decided goes to disk, and
     /// what is to be done waits for the next start.
     fn settle_offline(&mut self, nonce: Nonce) {
-        let mut connector = Connector::new(Arc::new(self.policy()), self.recover());
+        let mut connector = Connector::new(Arc::new(self.policy()), self.recover(), found().1);
         let order = Order::Settle(nonce, self.look(nonce));
         self.note(|| format!("offline {order:?}"));
         let step = connector.on(&self.moment(), Input::Ordered(order));
@@ -164,7 +164,16 @@ impl Machine<'_> {
         let Some(process) = &mut self.process else {
             return;
         };
+        let pressed = matches!(input, Input::Pressed(_));
         let step = process.connector.on(&at, input);
+        let answers = step.at_once.iter();
+        let answers = answers.filter(|it| matches!(it, Command::AnswerPress(_)));
+        if answers.count() != usize::from(pressed) {
+            self.blame(
+                Invariant::Decision,
+                "a press is not answered once".to_owned(),
+            );
+        }
         self.observe(&step, &at);
         let step = self.mutate(step);
         let Some(process) = &mut self.process else {
@@ -200,6 +209,8 @@ impl Machine<'_> {
         let early = |command: &Command| match self.mutation {
             Some(Mutation::PostEarly) => matches!(command, Command::Post(_)),
             Some(Mutation::StartEarly) => matches!(command, Command::Start(_)),
+            Some(Mutation::DecideEarly) => matches!(command, Command::Decide(_)),
+            Some(Mutation::BeginEarly) => matches!(command, Command::Begin { .. }),
             Some(_) | None => false,
         };
         let (first, rest) = step.after.into_iter().partition(early);
@@ -213,7 +224,13 @@ impl Machine<'_> {
             if self.step_of_driver() == Lives::No {
                 return;
             }
-            self.note(|| format!("out {command:?}"));
+            self.note(|| {
+                if let Command::Decide(it) = &command {
+                    // Which book a decision is of is no part of a schedule.
+                    return format!("out Decide({}, {:?})", it.ask(), it.answer());
+                }
+                format!("out {command:?}")
+            });
             self.carry_out_one(command);
         }
     }
@@ -255,7 +272,13 @@ impl Machine<'_> {
             Command::Tell(Tell::Twin(message)) if self.is_whole() && !self.clock_jumps() => {
                 self.blame(Invariant::Twin, format!("{message} is taken for a twin's"));
             }
-            Command::Type(_) | Command::Tell(_) => {}
+            Command::Type(_)
+            | Command::Tell(_)
+            // That each press is answered is judged when its step is observed.
+            | Command::AnswerPress(_) => {}
+            Command::Decide(decision) => self.decided(id, &decision),
+            Command::Begin { turn, call } => self.begins(id, turn, call),
+            Command::EditCard(edit) => self.edit_card(id, edit),
         }
     }
 
@@ -291,6 +314,7 @@ impl Machine<'_> {
         for (ms, event) in self.engine.start(row, behaviour, ms) {
             self.fire_in(ms, Fire::Says(process, row, Box::new(event)));
         }
+        self.plan_calls(process, row);
     }
 
     /// Gives the disk the next group, when it has none.
@@ -374,6 +398,7 @@ impl Machine<'_> {
 
     fn gone(&mut self, id: u32, down_ms: u64) {
         self.engine.die();
+        self.host.die();
         self.gateway.breaks(self.now);
         self.ledger.deaths.push((id, self.now));
         self.fire_in(down_ms, Fire::Restart);
@@ -414,6 +439,7 @@ impl Machine<'_> {
             channel,
             content,
             reply_to: None,
+            card: None,
         })
     }
 }

@@ -19,6 +19,16 @@ use guildhall_connector::{
 };
 use std::collections::BTreeSet;
 
+impl super::process::Process {
+    /// A message was deleted: its row, where it waits, is not to be claimed any more.
+    fn withdraw(&mut self, row: RowId) {
+        let waits = self.rows.route.contains_key(&row);
+        if waits && !self.rows.claimed.contains(&row) {
+            self.withdrawn.insert(row);
+        }
+    }
+}
+
 impl Machine<'_> {
     /// Remembers what the process was told, by this machine's own reading.
     pub(super) fn remember(&mut self, input: &Input) {
@@ -51,11 +61,7 @@ impl Machine<'_> {
             }
             Input::Edited(edited) => tell(&edited.said),
             Input::Deleted(deleted) => {
-                let row = RowId::Message(deleted.id);
-                let waits = process.rows.route.contains_key(&row);
-                if waits && !process.rows.claimed.contains(&row) {
-                    process.withdrawn.insert(row);
-                }
+                process.withdraw(RowId::Message(deleted.id));
             }
             Input::Learned(Learned::History(_, Found::Here(page))) => {
                 for said in &page.said {
@@ -78,6 +84,12 @@ impl Machine<'_> {
             | Input::Run(_, RunEvent::Progress(_))
             | Input::Ordered(_)
             | Input::Journal(_)
+            | Input::Asked(_)
+            | Input::AskGone(_)
+            | Input::Pressed(_)
+            | Input::CallBegins(_)
+            | Input::CallEnds(_)
+            | Input::CardEdited(..)
             | Input::Tick => {}
         }
     }
@@ -130,7 +142,7 @@ impl Machine<'_> {
             .filter(|open| open.step == "stuck")
             .filter_map(|open| match open.owner {
                 Owner::Row(row) => Some(row),
-                Owner::Notice(_) => None,
+                Owner::Notice(_) | Owner::Ask(_) => None,
             })
             .collect();
         let before = process.rows.before(row);
@@ -194,6 +206,8 @@ impl Machine<'_> {
                 | Record::Drops(_)
                 | Record::Notices(_)
                 | Record::Reloads(_)
+                | Record::Approvals(_)
+                | Record::Calls(_)
                 | Record::Turns(_) => None,
             });
         let open = answered.filter(|row| self.ledger.durable_rows.claimed.contains(row));

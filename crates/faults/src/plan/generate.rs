@@ -4,8 +4,9 @@
 //! enough. Never: a plan that the model's stated bounds do not allow (see `docs/faults.md`).
 
 use super::{
-    Access, Action, Announced, Behaviour, DiskFault, Down, EchoFault, Encore, Fate, GoneReference,
-    Hints, HistoryNonce, Knobs, LookUpFault, Plan, PlanStep, PostFault, Requests, Session, Shape,
+    Access, Action, Announced, Behaviour, CallPlan, DiskFault, Down, EchoFault, Encore, Fate,
+    GoneReference, Hints, HistoryNonce, Knobs, LookUpFault, Plan, PlanStep, PostFault, Requests,
+    Session, Shape, Word,
 };
 use crate::{
     prng::Prng,
@@ -59,21 +60,82 @@ impl Plan {
                 });
             }
         }
+        add_asks(&mut Prng::new(seed, 9), &mut steps);
         Self { seed, knobs, steps }
+    }
+}
+
+/// Turns that ask and people who answer, in three schedules of five. They are drawn apart, so that
+/// the rest of a schedule is the same without them.
+fn add_asks(chance: &mut Prng, steps: &mut Vec<PlanStep>) {
+    if chance.happens(40) {
+        return;
+    }
+    let last = steps.last().map_or(0, |step| step.at_ms);
+    for _ in 0..chance.between(1, 5) {
+        let mut at_ms = chance.between(5_000, last.max(6_000));
+        let calls = Action::Calls(CallPlan {
+            count: 1 + chance.below(2) as u8,
+            asks: chance.happens(75),
+            gone_ms: chance.happens(15).then(|| chance.between(10, 60_000)),
+            lines: chance.one(&[1, 1, 250]),
+        });
+        steps.push(PlanStep {
+            at_ms,
+            action: calls,
+        });
+        steps.push(PlanStep {
+            at_ms,
+            action: listed_talk(chance),
+        });
+        for _ in 0..chance.between(0, 4) {
+            at_ms += chance.one(&[50, 700, 1_500, 4_000, 20_000, 299_000]);
+            let action = say_to_ask(chance);
+            steps.push(PlanStep { at_ms, action });
+        }
+        if chance.happens(40) {
+            at_ms += chance.between(0, 3_000);
+            let action = Action::KillIn(chance.below(16) as u8, down(chance));
+            steps.push(PlanStep { at_ms, action });
+        }
+    }
+    steps.sort_by_key(|step| step.at_ms);
+}
+
+fn say_to_ask(chance: &mut Prng) -> Action {
+    let who = chance.one(&[
+        Speaker::Ana,
+        Speaker::Ana,
+        Speaker::Ana,
+        Speaker::Bea,
+        Speaker::Lim,
+        Speaker::Eve,
+    ]);
+    let back = chance.weighted(&[(4, 0), (1, 1), (1, 2)]);
+    let word = chance.one(&[Word::Once, Word::Once, Word::Once, Word::Deny, Word::Other]);
+    match chance.below(10) {
+        0..6 => Action::Press(who, back, word, chance.one(&[1, 1, 2, 5])),
+        6..9 => Action::ReplyCard(who, back, word),
+        _ => Action::Terminal(word),
     }
 }
 
 fn knobs(chance: &mut Prng, theme: Theme) -> Knobs {
     let scope = chance.one(&[SessionScope::Seat, SessionScope::Thread]);
     let limited = theme == Theme::Limits;
-    let bounds = Bounds {
+    let mut bounds = Bounds {
         scope,
         turns_per_day: if limited { 4 } else { 200 },
+        micro_usd_per_day: None,
         catch_up: Duration::from_secs(chance.weighted(&[(8, 86_400), (1, 900), (1, 0)])),
         parallel_turns: chance.one(&[1, 2, 4]),
         queued_turns: if limited { 3 } else { 64 },
         turn_timeout: Duration::from_secs(chance.one(&[60, 180])),
     };
+    // Of what was drawn already, so that what a seed means stays.
+    if limited && bounds.parallel_turns != 1 {
+        bounds.micro_usd_per_day = Some(if bounds.parallel_turns == 2 { 5 } else { 10 });
+    }
     let encore = match chance.below(4) {
         0 => Encore::None,
         1 => Encore::Restart(1_000, hints(chance)),

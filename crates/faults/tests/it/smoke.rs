@@ -36,6 +36,8 @@ fn a_safeguard_that_is_taken_away_is_missed() {
         Mutation::NotEnforced,
         Mutation::BlindReadBack,
         Mutation::EmptyCatchUp,
+        Mutation::Opened,
+        Mutation::AnybodyPresses,
     ];
     for mutation in quick {
         let caught = hunt(mutation, 0..300);

@@ -70,6 +70,20 @@ pub(crate) struct RowsArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct AsksArgs {
+    /// The binding's name, or an ask of any binding [default: every binding]
+    pub(crate) binding: Option<String>,
+    /// The ask: its 16 digits, as the card and the list show them
+    pub(crate) ask: Option<String>,
+    /// Allow exactly what it shows, this once
+    #[arg(long, requires = "binding", conflicts_with = "deny")]
+    pub(crate) once: bool,
+    /// Deny it
+    #[arg(long, requires = "binding")]
+    pub(crate) deny: bool,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct InitArgs {
     /// The binding's name [default: workshop]
     pub(crate) binding: Option<String>,

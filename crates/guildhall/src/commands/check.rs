@@ -126,7 +126,7 @@ async fn look(home: &Home, args: &RunArgs, findings: &mut Findings) -> Result<()
     if token.is_some() {
         findings.ok("token file", policy.token_file.display());
     }
-    local::look(home, &policy, &repo(args)?, findings).await;
+    local::look(home, &policy, &repo(args.repo.as_deref())?, findings).await;
     let base = ApiBase::of(policy.discord.api_url.as_deref())
         .map_err(|error| Failure::invalid(format!("discord.apiUrl: {error}")));
     if let (Some(token), Some(base)) = (token, findings.take("discord.apiUrl", base)) {

@@ -3,6 +3,8 @@
 //! In: a port. Out: a stand-in for Discord, its page, and a seat that is a process of its own, so that
 //! it can be killed for real. Never: the real Discord, a file outside the scratch folder.
 
+mod desk; // a work tree for it
+mod pages; // a web for it
 mod panel;
 mod scratch;
 mod seat_process;
@@ -14,6 +16,7 @@ use crate::{
     home::Home,
 };
 use guildhall_sim::{Scenario, Sim, SimConfig, start};
+use pages::Pages;
 use panel::Panel;
 use scratch::Scratch;
 use seat_process::{Actions, SeatProcess};
@@ -24,6 +27,8 @@ use std::{io::IsTerminal as _, sync::Arc, time::Duration};
 const BINDING: &str = "demo";
 /// How often the page's panel looks at the journal.
 const PANEL_EVERY: Duration = Duration::from_millis(250);
+/// How long the page is kept back for the seat.
+const SERVING_WITHIN: Duration = Duration::from_secs(60);
 
 pub(super) fn run(args: &DemoArgs, output: Output) -> Result<(), Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -37,7 +42,7 @@ pub(super) fn run(args: &DemoArgs, output: Output) -> Result<(), Failure> {
 
 async fn demo(args: &DemoArgs, output: Output) -> Result<(), Failure> {
     let scratch = Scratch::make(args.keep.as_ref().map(Option::as_deref))?;
-    let seat = SeatProcess::new(scratch.root(), args.think);
+    let seat = SeatProcess::new(scratch.root(), &scratch.stand_in(), args.think);
     let mut config = SimConfig::new(Scenario::demo());
     config.port = args.port;
     let panel = Panel::new(scratch.root(), seat.clone());
@@ -53,11 +58,24 @@ async fn demo(args: &DemoArgs, output: Output) -> Result<(), Failure> {
             .map(|it| (it.id.to_string(), it.name))
             .collect()
     });
-    scratch.bind(&sim, engine(args))?;
+    let pages = Pages::start().await?;
+    scratch.bind(&sim, &pages, engine(args))?;
     // Faults of what was typed are told here, not by a seat that does not start.
     Home::find(Some(scratch.root()), None)?.policy(BINDING)?;
+    let mut supervised = tokio::spawn(seat.clone().supervise());
+    // What is said before it serves would have no answer.
+    tokio::select! {
+        () = panel::serving(scratch.root()) => {}
+        () = tokio::time::sleep(SERVING_WITHIN) => {
+            tracing::warn!("the seat takes long to come up; its log says why");
+        }
+        gone = &mut supervised => return Err(gone_for(gone)),
+        ended = ended() => {
+            seat.end().await;
+            return ended;
+        }
+    }
     tell(&sim, &scratch, args, output);
-    let supervised = tokio::spawn(seat.clone().supervise());
     let watched = async {
         let mut last = None;
         loop {
@@ -72,15 +90,18 @@ async fn demo(args: &DemoArgs, output: Output) -> Result<(), Failure> {
     let ended = tokio::select! {
         ended = ended() => ended,
         () = watched => Ok(()),
-        gone = supervised => Err(match gone {
-            Ok(failure) => failure,
-            Err(error) => Failure::failed(format!("the seat's supervisor ended: {error}")),
-        }),
+        gone = &mut supervised => Err(gone_for(gone)),
     };
     seat.end().await;
     sim.stop().await;
+    drop(pages);
     drop(scratch);
     ended
+}
+
+/// Why the supervisor ended, which it does when the seat cannot be started.
+fn gone_for(gone: Result<Failure, tokio::task::JoinError>) -> Failure {
+    gone.unwrap_or_else(|error| Failure::failed(format!("the seat's supervisor ended: {error}")))
 }
 
 fn tell(sim: &Sim, scratch: &Scratch, args: &DemoArgs, output: Output) {
@@ -96,6 +117,7 @@ fn tell(sim: &Sim, scratch: &Scratch, args: &DemoArgs, output: Output) {
             "users": sim.users(),
             "channels": sim.channels(),
             "dataRoot": scratch.root(),
+            "files": scratch.top().join("files"),
         })),
     }
     match args.engine {
@@ -104,13 +126,23 @@ fn tell(sim: &Sim, scratch: &Scratch, args: &DemoArgs, output: Output) {
                 "Open that page and type a message: a practice seat answers it. It is no model."
             );
         }
-        DemoEngine::Native => eprintln!("Open that page and type a message: the model answers it."),
+        DemoEngine::Native | DemoEngine::Pi => {
+            eprintln!("Open that page and type a message: the model answers it.");
+        }
     }
     eprintln!("Speak as Olga, Ana or Ben; Eve is not listed, so she gets no answer.");
+    eprintln!(
+        "Ask it to list, read or search the handbook, or to change a file on the desk: that posts a \
+         card, and Olga may allow it."
+    );
+    eprintln!(
+        "It may read https://{}/ too, which this machine serves.",
+        pages::HOST
+    );
     eprintln!("The page has a button that kills the seat in mid-turn, and shows how it recovers.");
     eprintln!(
-        "The journal and the seat's log are in {}",
-        scratch.root().display()
+        "The journal, the seat's log and the files that it may read and change are in {}",
+        scratch.top().display()
     );
     eprintln!(
         "Ctrl-C ends it{}.",
@@ -130,6 +162,7 @@ fn engine(args: &DemoArgs) -> serde_json::Value {
     let mut engine = json!({"kind": match args.engine {
         DemoEngine::Practice => "practice",
         DemoEngine::Native => "native",
+        DemoEngine::Pi => "pi",
     }});
     let key_file = args
         .key_file

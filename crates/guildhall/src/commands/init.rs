@@ -87,6 +87,7 @@ fn checked(name: &str) -> RunArgs {
         supervised: false,
         end_with_parent: false,
         practice_delay: 0,
+        web_stand_in: None,
     }
 }
 
@@ -367,6 +368,7 @@ fn engine(asker: Asker, args: &InitArgs) -> Result<file::Engine, Failure> {
         key_env: args.key_env.clone(),
         command: (!args.command.is_empty()).then(|| args.command.clone()),
         idle_seconds: None,
+        price: None,
     };
     if matches!(kind, file::EngineKind::Native) {
         if engine.provider.is_none() && engine.base_url.is_none() {

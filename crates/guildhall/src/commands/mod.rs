@@ -6,6 +6,7 @@ mod sim;
 mod init; // write a binding by asking
 
 mod check;
+mod diagnose; // what a model can do
 mod run;
 
 mod estop;
@@ -13,13 +14,16 @@ mod lock; // stop, unlock, recover
 mod reload;
 mod service;
 
+mod asks; // a person's permission, from the terminal
 mod deliveries;
 mod rows;
 mod socket; // asking a running seat
 mod status;
+mod terminal; // texts of others on it
 mod why;
 
 mod completions;
+mod git_credential; // what git runs
 mod schema;
 
 use crate::{
@@ -47,8 +51,11 @@ pub(crate) fn run(cli: Cli) -> Result<(), Failure> {
         Command::Status(args) => status::run(&home()?, args.binding.as_deref(), output),
         Command::Why(args) => why::run(&home()?, &args, output),
         Command::Deliveries(args) => deliveries::run(&home()?, &args, output),
+        Command::Diagnose(args) => diagnose::run(&home()?, &args, output),
+        Command::Asks(args) => asks::run(&home()?, &args, output),
         Command::Rows(args) => rows::run(&home()?, &args, output),
         Command::Service(args) => service::run(&home()?, &args.action, output),
+        Command::GitCredential { operation } => git_credential::run(&operation),
         Command::Man => completions::man(),
         Command::Completions { shell } => completions::run(shell),
     }

@@ -24,6 +24,9 @@ const LOG: &str = "reloads.jsonl";
 /// How much of what it says meanwhile is looked at, in bytes.
 const LINES_MAX_BYTES: u64 = 4 * 1024 * 1024;
 const POLL: Duration = Duration::from_millis(50);
+/// How long a refusal that names no file is held: a reading that began before ours may have made it,
+/// and then ours follows.
+const EARLIER: Duration = Duration::from_secs(2);
 
 pub(super) fn run(home: &Home, name: &str, output: Output) -> Result<(), Failure> {
     let (_, bytes) = home.policy_and_bytes(name)?;
@@ -44,11 +47,22 @@ pub(super) fn run(home: &Home, name: &str, output: Output) -> Result<(), Failure
         }
     })?;
     let until = Instant::now() + WAIT;
+    let mut unread_since = None;
     while Instant::now() < until {
-        for line in lines_after(&folder, before).lines() {
-            if let Some(outcome) = outcome(line, &file) {
-                return told(outcome, output);
+        let lines = lines_after(&folder, before);
+        let (mut of_ours, mut unread) = (None, None);
+        for outcome in lines.lines().filter_map(|line| outcome(line, &file)) {
+            match outcome {
+                ReloadRecord::Refused { file: None, .. } => unread = Some(outcome),
+                ReloadRecord::Refused { .. } | ReloadRecord::Applied { .. } => {
+                    of_ours = of_ours.or(Some(outcome));
+                }
             }
+        }
+        let held =
+            unread.filter(|_| unread_since.get_or_insert_with(Instant::now).elapsed() >= EARLIER);
+        if let Some(outcome) = of_ours.or(held) {
+            return told(outcome, output);
         }
         std::thread::sleep(POLL);
     }

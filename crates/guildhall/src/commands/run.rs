@@ -10,7 +10,10 @@ use crate::{
     },
 };
 use rustix::process::{Signal, getppid, set_parent_process_death_signal};
-use std::{path::PathBuf, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 pub(super) fn run(home: &Home, args: &RunArgs) -> Result<(), Failure> {
     if args.end_with_parent {
@@ -37,13 +40,14 @@ fn end_with_parent() -> Result<(), Failure> {
 pub(super) fn plan(args: &RunArgs) -> Result<Plan, Failure> {
     Ok(Plan {
         binding: args.binding.clone(),
-        repo: repo(args)?,
+        repo: repo(args.repo.as_deref())?,
         supervision: if args.supervised {
             Supervision::Supervised
         } else {
             Supervision::None
         },
         practice_delay: Duration::from_millis(args.practice_delay),
+        stand_in: args.web_stand_in.clone(),
         notifier: notifier(),
     })
 }
@@ -61,9 +65,10 @@ fn notifier() -> Notifier {
     )
 }
 
-pub(super) fn repo(args: &RunArgs) -> Result<PathBuf, Failure> {
-    match &args.repo {
-        Some(repo) => Ok(repo.clone()),
+/// The folder that context files are in.
+pub(super) fn repo(named: Option<&Path>) -> Result<PathBuf, Failure> {
+    match named {
+        Some(repo) => Ok(repo.to_owned()),
         None => std::env::current_dir()
             .map_err(|error| Failure::failed(format!("cannot find the current folder: {error}"))),
     }

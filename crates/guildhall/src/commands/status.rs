@@ -135,6 +135,25 @@ fn tell(name: &str, found: &Value) {
     }
 }
 
+/// Today's turns, and what they cost where that is known or bounded.
+fn tell_today(connector: &Value) {
+    print(format!(
+        "  turns today {} of {}",
+        connector["turnsToday"], connector["turnsPerDay"]
+    ));
+    let dollars = |micro: u64| format!("{}.{:06} USD", micro / 1_000_000, micro % 1_000_000);
+    let spent = connector["microUsdToday"].as_u64().unwrap_or(0);
+    match connector["microUsdPerDay"].as_u64() {
+        Some(ceiling) => print(format!(
+            "  spent today {} of {}",
+            dollars(spent),
+            dollars(ceiling)
+        )),
+        None if spent > 0 => print(format!("  spent today {}", dollars(spent))),
+        None => {}
+    }
+}
+
 /// What the seat itself wrote last.
 fn tell_last(found: &Value, last: &Value) {
     let connector = &last["connector"];
@@ -163,14 +182,12 @@ fn tell_last(found: &Value, last: &Value) {
         text(&connector["link"]),
         text(&connector["room"])
     ));
-    print(format!(
-        "  turns today {} of {}",
-        connector["turnsToday"], connector["turnsPerDay"]
-    ));
+    tell_today(connector);
     for (key, words) in [
         ("atWork", "at work"),
         ("waiting", "waiting"),
         ("deliveries", "deliveries"),
+        ("asks", "wait for a permission"),
         ("paused", "paused"),
     ] {
         let empty = connector[key].as_array().is_none_or(Vec::is_empty);

@@ -3,7 +3,7 @@
 //! In: the journal's named files. Out: every line about one message, in order, in words. Never: a
 //! text of a message; the journal holds none.
 
-use super::{Output, print};
+use super::{Output, print, terminal::on_a_line};
 use crate::{
     cli::WhyArgs,
     exit::{Failure, chain},
@@ -20,10 +20,13 @@ const LOGS: [&str; 7] = [
     "inbox",
     "admissions",
     "rows",
+    "approvals",
     "outbox",
     "calls",
-    "approvals",
 ];
+/// Fields by which a line says what it is about, and fields that lead on to further lines.
+const ABOUT: [&str; 4] = ["row", "message", "owner", "turn"];
+const LEADS: [&str; 2] = ["nonce", "ask"];
 
 pub(super) fn run(home: &Home, args: &WhyArgs, output: Output) -> Result<(), Failure> {
     let folder = home.checked_folder(&args.binding)?;
@@ -54,6 +57,9 @@ pub(super) fn run(home: &Home, args: &WhyArgs, output: Output) -> Result<(), Fai
             "turn record: {}",
             folder.join("turns").join(format!("{id}.json")).display()
         ));
+        for used in record["tools"].as_array().into_iter().flatten() {
+            print(format!("tool: {}", tool_words(used)));
+        }
         if let Some(error) = record["error"].as_str() {
             print(format!("error: {error}"));
         }
@@ -80,7 +86,8 @@ fn message_id(text: &str) -> Result<MessageId, Failure> {
 pub(super) fn collect(folder: &Path, id: MessageId) -> Result<Vec<(&'static str, Value)>, Failure> {
     let wanted = id.to_string();
     let mut found = Vec::new();
-    let mut nonces = Vec::new();
+    // The message itself, and the deliveries and asks that it led to.
+    let mut known = vec![wanted.clone()];
     for log in LOGS {
         let mut lines = scan::lines(folder, log, Reach::WithPutAside)
             .map_err(|error| Failure::failed(format!("cannot read {log}: {}", chain(&error))))?;
@@ -92,38 +99,55 @@ pub(super) fn collect(folder: &Path, id: MessageId) -> Result<Vec<(&'static str,
                 continue;
             };
             // A search before a parse: most lines are about something else.
-            let hit =
-                text.contains(&wanted) || nonces.iter().any(|nonce: &String| text.contains(nonce));
+            let hit = known.iter().any(|id| text.contains(id.as_str()));
             let Some(value) = hit
                 .then(|| serde_json::from_str::<Value>(text).ok())
                 .flatten()
             else {
                 continue;
             };
-            let about = ["row", "message", "owner", "turn"].iter().any(|key| {
-                value[*key]
-                    .as_str()
-                    .is_some_and(|text| text == wanted || text.ends_with(&format!(":{wanted}")))
-            });
-            let nonce = value["nonce"].as_str();
-            if let (true, Some(nonce)) = (about, nonce) {
-                nonces.push(nonce.to_owned());
+            if !is_about(&value, &wanted, &known) {
+                continue;
             }
-            if about || nonce.is_some_and(|nonce| nonces.iter().any(|known| known == nonce)) {
-                found.push((log, value));
+            for lead in LEADS {
+                if let Some(id) = value[lead].as_str()
+                    && !known.iter().any(|known| known == id)
+                {
+                    known.push(id.to_owned());
+                }
             }
+            found.push((log, value));
         }
     }
     found.sort_by_key(|(_, value)| (value["at"].as_str().map(str::to_owned), value["g"].as_u64()));
     Ok(found)
 }
 
+/// One tool call of the turn record in words.
+fn tool_words(used: &Value) -> String {
+    let parts = ["name", "root", "path", "url", "query", "outcome", "reason"];
+    let told = parts.iter().filter(|key| used[**key].is_string());
+    let told: Vec<_> = told.map(|key| on_a_line(&used[*key])).collect();
+    told.join(" ")
+}
+
+/// Whether a line is about the message, or about a delivery or an ask of it.
+fn is_about(line: &Value, wanted: &str, known: &[String]) -> bool {
+    let owned = |text: &str, id: &str| text == id || text.ends_with(&format!(":{id}"));
+    ABOUT.iter().any(|key| {
+        let text = line[*key].as_str();
+        text.is_some_and(|text| owned(text, wanted))
+    }) || LEADS.iter().chain(&["owner"]).any(|key| {
+        let text = line[*key].as_str();
+        text.is_some_and(|text| known.iter().any(|id| owned(text, id)))
+    })
+}
+
 /// One line in words.
 fn words(log: &str, line: &Value) -> String {
-    let field = |key: &str| match (line[key].as_str(), line[key].is_null()) {
-        (Some(text), _) => text.to_owned(),
-        (None, true) => "-".to_owned(),
-        (None, false) => line[key].to_string(),
+    let field = |key: &str| match line[key].is_null() {
+        true => "-".to_owned(),
+        false => on_a_line(&line[key]),
     };
     match (log, line["k"].as_str()) {
         ("drops", _) => format!("dropped: {}", field("why")),
@@ -140,6 +164,7 @@ fn words(log: &str, line: &Value) -> String {
             Some(why) => format!("settled {}: {why}", field("how")),
             None => format!("settled {}", field("how")),
         },
+        ("approvals" | "calls", _) => work_words(log, line, &field),
         ("outbox", Some("intent")) => {
             let (purpose, part, of) = (field("purpose"), field("part"), field("of"));
             format!("intent: {purpose} {part} of {of}, nonce {}", field("nonce"))
@@ -155,6 +180,44 @@ fn words(log: &str, line: &Value) -> String {
             format!("refused: {} (code {})", field("why"), field("code"))
         }
         ("outbox", Some("unknown")) => format!("unknown whether it stands: {}", field("why")),
+        (log, kind) => format!("{log}: {}", kind.unwrap_or("?")),
+    }
+}
+
+/// A line about an ask or a call that changes something.
+fn work_words(log: &str, line: &Value, field: &dyn Fn(&str) -> String) -> String {
+    match (log, line["k"].as_str()) {
+        ("approvals", Some("opened")) => format!(
+            "asked for permission: {}, ask {}, until {}",
+            field("tool"),
+            field("ask"),
+            field("until")
+        ),
+        ("approvals", Some("posted")) => format!("its card is message {}", field("message")),
+        ("approvals", Some("decided")) => format!(
+            "decided: {} by {}, via {}",
+            field("answer"),
+            field("by"),
+            field("via")
+        ),
+        ("approvals", Some("refused")) => {
+            format!(
+                "refused after it was allowed, before it began: {}",
+                field("why")
+            )
+        }
+        ("approvals", Some("closed")) => "its card shows how it ended".to_owned(),
+        ("calls", Some("begun")) => format!(
+            "call {} begins to change something: {} {} in {}",
+            field("call"),
+            field("tool"),
+            field("target"),
+            field("root")
+        ),
+        ("calls", Some(how)) => match line["why"].as_str() {
+            Some(why) => format!("call {} ended {how}: {why}", field("call")),
+            None => format!("call {} ended {how}", field("call")),
+        },
         (log, kind) => format!("{log}: {}", kind.unwrap_or("?")),
     }
 }

@@ -6,6 +6,7 @@
 //! The socket is bound and reached through the folder's descriptor, since a socket's path ends at
 //! 107 bytes.
 
+use guildhall_authority::ask::AskId;
 use guildhall_binding::ids::MessageId;
 use guildhall_connector::ids::{Nonce, RowId};
 use rustix::{
@@ -67,8 +68,32 @@ pub(crate) enum Request {
         /// The row.
         row: RowId,
     },
+    /// Open asks.
+    Asks {},
+    /// One ask, whole.
+    Ask {
+        /// The ask.
+        ask: AskId,
+    },
+    /// A person at this machine decides an ask.
+    Decide {
+        /// The ask.
+        ask: AskId,
+        /// What they say.
+        answer: Word,
+    },
     /// Read the binding again, and say what came of it.
     Reload {},
+}
+
+/// A person's word on an ask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Word {
+    /// Exactly this, this once.
+    Once,
+    /// No.
+    Deny,
 }
 
 /// A request with the way back.

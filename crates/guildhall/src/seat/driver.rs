@@ -8,13 +8,16 @@ use super::{
     control::{Asked, Control},
     effects::send,
     ending::{fatal_failure, not_in_guild, unresolved},
+    gate::Waiting,
     health::Looked,
     keep::Keep,
     orders::Owed,
     reload::{self, Reloads},
+    runs::Run,
     signals::{Signalled, Signals},
     time,
     watch::Watch,
+    workshop,
     writer::{Done, Job, SpoolJob},
 };
 use crate::{clock::Clocks, exit::Failure, home::Home};
@@ -32,8 +35,9 @@ use guildhall_discord::{
     Rest,
     gateway::{Event, EventStream, Fatal, Handle, Intents, Leave, Seq, SessionState},
 };
-use guildhall_engine::{Abort, Engine};
+use guildhall_engine::Engine;
 use guildhall_journal::{self as journal, failpoint, read_brake};
+use guildhall_tools::Host;
 use std::{
     collections::BTreeMap,
     sync::{Arc, mpsc::Sender},
@@ -56,6 +60,8 @@ pub(super) struct Driver {
     pub(super) outbound: Outbound,
     pub(super) rest: Rest,
     pub(super) engine: Arc<dyn Engine>,
+    pub(super) host: Host,
+    pub(super) waiting: Waiting,
     pub(super) clocks: Clocks,
     pub(super) intents: Intents,
     pub(super) brakes: journal::Brakes,
@@ -71,7 +77,7 @@ pub(super) struct Driver {
 /// What changes while it runs.
 pub(super) struct Running {
     pub(super) inputs: UnboundedSender<Input>,
-    pub(super) runs: BTreeMap<RowId, Box<dyn Abort>>,
+    pub(super) runs: BTreeMap<RowId, Run>,
     pub(super) gateway: Option<(Handle, EventStream)>,
     pub(super) begun: Begun,
     writing: Writing,
@@ -249,6 +255,8 @@ impl Driver {
         }
         if let Input::Ordered(Order::Reload(policy, _)) = &input {
             self.policy = Arc::clone(policy);
+            self.host.reloaded(policy);
+            workshop::know_secrets(policy);
         }
         let reloaded = reload::outcome(&input);
         let step = self.connector.on(at, input);

@@ -4,21 +4,21 @@
 //! Never: a wait; whatever takes time has a task of its own.
 
 use super::{
+    cards,
     driver::{Driver, Running},
-    receipts,
+    receipts, runs,
     time::{self, Pace},
     writer::{Job, SpoolJob},
 };
+use guildhall_binding::ids::{ChannelId, MessageId};
 use guildhall_connector::{
     durable::{Delivery, DeliveryState},
-    ids::Nonce,
+    ids::{Nonce, RowId},
     input::{Input, Learned, Receipt},
     record::Record,
-    run::RunEvent,
-    step::{Command, LookUp, Post, StartRun, Tell},
+    step::{CardEdit, Command, LookUp, Post, Tell},
 };
 use guildhall_discord::gateway::{Clock, EventStream, GatewayConfig, Handle, Now};
-use guildhall_engine::RunRequest;
 use guildhall_journal::failpoint;
 use tokio::sync::mpsc::UnboundedSender;
 
@@ -31,15 +31,7 @@ impl Driver {
                 row,
                 channel,
                 message,
-            } => {
-                let (rest, inputs) = (self.rest.clone(), running.inputs.clone());
-                tokio::spawn(async move {
-                    failpoint("discord.before-eyes");
-                    let receipt = receipts::eyes(&rest, channel, message).await;
-                    failpoint("discord.after-eyes");
-                    send(&inputs, Input::Eyes(row, receipt));
-                });
-            }
+            } => self.react(running, row, channel, message),
             Command::Type(channel) => {
                 let rest = self.rest.clone();
                 tokio::spawn(async move {
@@ -49,12 +41,7 @@ impl Driver {
             }
             Command::LookUp(look_up) => self.look_up(running, look_up),
             Command::Start(start) => self.start_run(running, start),
-            Command::Abort(row) => {
-                tracing::info!(turn = %row, "abort");
-                if let Some(run) = running.runs.get_mut(&row) {
-                    run.abort();
-                }
-            }
+            Command::Abort(row) => Self::abort_run(running, row),
             Command::Drop(line) => {
                 tracing::debug!(message = %line.message, why = line.why.code(), "dropped");
                 self.job(Job::Drop(self.clocks.wall(), Record::Drops(line)));
@@ -71,7 +58,35 @@ impl Driver {
             Command::Connect => running.gateway = Some(self.connect()),
             Command::Exit(exit) => running.exit = Some(exit),
             Command::Tell(tell) => self.tell(tell),
+            Command::Decide(decision) => self.waiting.decided(decision),
+            Command::Begin { turn, call } => self.waiting.begun(turn, call),
+            Command::EditCard(edit) => self.edit_card(running, edit),
+            Command::AnswerPress(answer) => {
+                let rest = self.rest.clone();
+                tokio::spawn(async move { cards::answer(&rest, answer).await });
+            }
         }
+    }
+
+    fn react(&self, running: &Running, row: RowId, channel: ChannelId, message: MessageId) {
+        let (rest, inputs) = (self.rest.clone(), running.inputs.clone());
+        tokio::spawn(async move {
+            failpoint("discord.before-eyes");
+            let receipt = receipts::eyes(&rest, channel, message).await;
+            failpoint("discord.after-eyes");
+            send(&inputs, Input::Eyes(row, receipt));
+        });
+    }
+
+    fn edit_card(&self, running: &Running, edit: CardEdit) {
+        let (rest, inputs) = (self.rest.clone(), running.inputs.clone());
+        tokio::spawn(async move {
+            failpoint("discord.before-edit");
+            let receipt = cards::edit(&rest, &edit).await;
+            failpoint("discord.after-edit");
+            tracing::debug!(ask = %edit.ask, ?receipt, "card closed");
+            send(&inputs, Input::CardEdited(edit.ask, receipt));
+        });
     }
 
     fn post(&self, running: &Running, post: Post) {
@@ -90,7 +105,7 @@ impl Driver {
                 );
             }
             failpoint("discord.before-post");
-            let receipt = receipts::post(&rest, &post).await;
+            let receipt = cards::post(&rest, &post).await;
             failpoint("discord.after-post");
             tracing::debug!(nonce = %post.nonce, ?receipt, "posted");
             send(&inputs, Input::Sent(post.nonce, receipt));
@@ -100,6 +115,7 @@ impl Driver {
     fn look_up(&self, running: &Running, look_up: LookUp) {
         let (rest, inputs) = (self.rest.clone(), running.inputs.clone());
         let (guild, bot) = (self.policy.guild.id, self.policy.bot);
+        let host = self.host.clone();
         tracing::debug!("look-up");
         tokio::spawn(async move {
             failpoint("discord.before-look-up");
@@ -120,6 +136,16 @@ impl Driver {
                     channel,
                     receipts::history(&rest, guild, channel, after).await,
                 ),
+                LookUp::File {
+                    turn,
+                    call,
+                    root,
+                    path,
+                    after,
+                } => {
+                    let file = runs::Sought { root, path, after };
+                    runs::file_seen(host, turn, call, file).await
+                }
                 LookUp::ReadBack {
                     nonce,
                     channel,
@@ -139,29 +165,6 @@ impl Driver {
             failpoint("discord.after-look-up");
             send(&inputs, Input::Learned(learned));
         });
-    }
-
-    fn start_run(&self, running: &mut Running, start: StartRun) {
-        let StartRun {
-            turn,
-            route,
-            prompt,
-        } = start;
-        tracing::info!(%turn, %route, bytes = prompt.text.as_str().len(), "turn started");
-        failpoint("engine.before-run");
-        let inputs = running.inputs.clone();
-        let report = Box::new(move |event| {
-            if matches!(event, RunEvent::Ended(_)) {
-                failpoint("engine.after-run");
-            }
-            send(&inputs, Input::Run(turn, event));
-        });
-        let request = RunRequest {
-            turn: turn.to_string(),
-            route: route.to_string(),
-            prompt,
-        };
-        running.runs.insert(turn, self.engine.run(request, report));
     }
 
     fn connect(&self) -> (Handle, EventStream) {

@@ -6,9 +6,9 @@ use guildhall_authority::place::Whereabouts;
 use guildhall_binding::ids::{GuildId, UserId};
 use guildhall_connector::{
     ids::Nonce,
-    input::{Echo, Input, KnownThread, Link},
+    input::{Echo, Input, KnownThread, Link, Press},
 };
-use guildhall_discord::{Place, gateway::News};
+use guildhall_discord::{Place, Pressed, gateway::News};
 
 /// Translates one event. A fatal end of the link is not among them.
 pub(crate) fn inputs(news: News, guild: GuildId, bot: UserId) -> Vec<Input> {
@@ -53,6 +53,7 @@ pub(crate) fn inputs(news: News, guild: GuildId, bot: UserId) -> Vec<Input> {
         News::Said { said, nonce: _ } => vec![Input::Said(said)],
         News::Edited(edited) => vec![Input::Edited(edited)],
         News::Deleted(deleted) => deleted.into_iter().map(Input::Deleted).collect(),
+        News::Pressed(pressed) => pressed_in(*pressed, guild).into_iter().collect(),
         News::Fatal(_)
         | News::Guild(_)
         | News::GuildUnavailable(_)
@@ -61,9 +62,26 @@ pub(crate) fn inputs(news: News, guild: GuildId, bot: UserId) -> Vec<Input> {
         | News::Channel(_)
         | News::ChannelDeleted(_)
         | News::PermissionsMoved(_)
-        | News::Pressed(_)
         | News::Unreadable { .. } => Vec::new(),
     }
+}
+
+fn pressed_in(pressed: Pressed, guild: GuildId) -> Option<Input> {
+    let card = match pressed.on_a_card_in(guild) {
+        Ok(card) => card,
+        Err(ignored) => {
+            tracing::info!(why = ignored.code(), "a press was ignored");
+            return None;
+        }
+    };
+    Some(Input::Pressed(Press {
+        interaction: card.id.get(),
+        token: card.token.into_secret(),
+        who: card.user,
+        channel: card.channel,
+        message: card.message,
+        custom_id: card.custom_id,
+    }))
 }
 
 fn place_known(place: &Place) -> Option<Input> {

@@ -4,17 +4,22 @@
 //! an order whose records are not on disk.
 
 use super::{
-    control::{Asked, LIST_MAX_COUNT, Request, no},
+    control::{Asked, LIST_MAX_COUNT, Request, Word, no},
     driver::{Driver, Running},
 };
+use guildhall_authority::ask::{Answer, AskId, AskSpec};
 use guildhall_connector::{
-    durable::{Delivery, DeliveryState, Row, RowState},
+    durable::{Ask, Delivery, DeliveryState, Row, RowState},
     ids::{Nonce, RowId},
     input::{Input, Order, Verdict},
     moment::Moment,
+    record::Who,
 };
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
+
+/// Longest content of an ask in an answer, in bytes: its JSON form stays below the longest answer.
+const CONTENT_MAX_BYTES: usize = 128 * 1024;
 
 /// An answer that waits for the disk.
 pub(super) struct Owed {
@@ -54,6 +59,14 @@ impl Driver {
                     (true, false) => json!({"ok": true}),
                 }
             }
+            Request::Asks {} => list(
+                "asks",
+                self.connector
+                    .open_asks()
+                    .map(|(spec, open)| self.ask_summary(spec, open)),
+            ),
+            Request::Ask { ask } => self.ask_whole(ask),
+            Request::Decide { ask, answer } => self.decide_ask(running, at, ask, answer),
             Request::Cancel { row } => self.cancel(running, at, row),
             Request::Abort { row } => self.abort(running, at, row),
         };
@@ -107,6 +120,72 @@ impl Driver {
         }
         self.decide(running, at, Input::Ordered(Order::Abort(row)));
         json!({"ok": true, "row": row, "how": "aborting"})
+    }
+}
+
+/// Asks, and a person's word on them.
+impl Driver {
+    fn ask_summary(&self, spec: &AskSpec, open: &Ask) -> Value {
+        let mut rows = self.connector.durable().open_rows();
+        let who = rows.find(|(row, _)| *row == open.turn).map(|(_, row)| row);
+        json!({
+            "ask": spec.id,
+            "what": spec.shown.what,
+            "tool": open.tool,
+            "turn": open.turn,
+            "who": who.map(|row| &row.who),
+            "for": who.map(|row| self.named(&row.who)),
+            "place": open.place,
+            "card": open.message,
+            "since": open.since,
+            "until": open.until,
+        })
+    }
+
+    /// A requester as people know them.
+    fn named(&self, who: &Who) -> String {
+        match who {
+            Who::Other(name) => name.clone(),
+            Who::User(id) => match self.policy.users.get(id) {
+                Some(user) => format!("{} ({id})", user.name),
+                None => id.to_string(),
+            },
+        }
+    }
+
+    fn ask_whole(&self, ask: AskId) -> Value {
+        let mut open = self.connector.open_asks();
+        let Some((spec, open)) = open.find(|(spec, _)| spec.id == ask) else {
+            return no("not-open", "that ask is not open");
+        };
+        let mut whole = self.ask_summary(spec, open);
+        let shown = &spec.shown;
+        whole["facts"] = json!(shown.facts);
+        whole["read"] = json!(shown.read);
+        whole["digest"] = json!(open.digest);
+        if let Some(content) = &shown.content {
+            let end = content.text.floor_char_boundary(CONTENT_MAX_BYTES);
+            whole["name"] = json!(content.name);
+            whole["content"] = json!(&content.text[..end]);
+            whole["bytesLeftOut"] = json!(content.text.len() - end);
+        }
+        json!({"ok": true, "ask": whole})
+    }
+
+    fn decide_ask(&mut self, running: &mut Running, at: &Moment, ask: AskId, word: Word) -> Value {
+        let is_open = self.connector.open_asks().any(|(spec, _)| spec.id == ask);
+        if !is_open {
+            return no("not-open", "that ask is not open");
+        }
+        let (answer, how) = match word {
+            Word::Once => (Answer::Once, "allowed once"),
+            Word::Deny => (Answer::Denied, "denied"),
+        };
+        self.decide(running, at, Input::Ordered(Order::Decide(ask, answer)));
+        if self.connector.open_asks().any(|(spec, _)| spec.id == ask) {
+            return no("under-way", "the ask cannot be decided at this moment");
+        }
+        json!({"ok": true, "ask": ask, "how": how})
     }
 }
 

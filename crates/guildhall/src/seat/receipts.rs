@@ -11,12 +11,11 @@ use guildhall_connector::{
     input::{Found, HistoryPage, OwnMessage, Proof, ReadBack, Receipt, Refusal, Rest as Remainder},
     record::UnknownWhy,
     reply,
-    step::Post,
     turn::ReadReceipt,
 };
 use guildhall_discord::{
     Heard, Rest, TextFault,
-    rest::{self, Content, NotSent, Outcome, PAGE_MAX_COUNT, Page, Reason, Refused, Reply},
+    rest::{self, NotSent, Outcome, PAGE_MAX_COUNT, Page, Posted, Reason, Refused},
 };
 use std::time::Duration;
 
@@ -27,19 +26,9 @@ const READ_BACK_PAGES: usize = 5;
 /// The read receipt.
 const EYES: &str = "\u{1f440}";
 
-/// Posts, once.
-pub(crate) async fn post(rest: &Rest, post: &Post) -> Receipt {
-    let Some(nonce) = rest::Nonce::parse(post.nonce.as_str()) else {
-        return Receipt::Refused {
-            kind: Refusal::Content,
-            code: None,
-        };
-    };
-    let reply = post.reply_to.map_or(Reply::No, Reply::To);
-    match rest
-        .create_message(post.channel, Content::text(&post.content), &nonce, reply)
-        .await
-    {
+/// What became of a post.
+pub(crate) fn of_post(outcome: Outcome<Posted>) -> Receipt {
+    match outcome {
         Outcome::Done(posted) => Receipt::Posted {
             message: posted.id,
             channel: posted.channel,

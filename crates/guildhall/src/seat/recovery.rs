@@ -72,7 +72,7 @@ fn fold(recovered: Recovered, ids: Vec<u64>) -> Result<Durable, Failure> {
     let mut durable = Durable::of_carry(carry);
     durable.set_seen(Seen::of_messages(ids));
     for line in recovered.records {
-        if line.log == "approvals" || line.log == "calls" || line.log == "turns" {
+        if line.log == "turns" {
             continue;
         }
         let record = Record::parse(line.log, &line.json)

@@ -84,7 +84,11 @@ pub(super) fn outcome(input: &Input) -> Option<Value> {
         Order::ReloadRefused(note) => {
             Some(json!({"ok": true, "outcome": "refused", "file": note.file, "why": note.lines}))
         }
-        Order::Drain | Order::Cancel(_) | Order::Abort(_) | Order::Settle(..) => None,
+        Order::Drain
+        | Order::Cancel(_)
+        | Order::Abort(_)
+        | Order::Settle(..)
+        | Order::Decide(..) => None,
     }
 }
 

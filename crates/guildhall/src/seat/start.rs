@@ -6,35 +6,43 @@
 use super::{
     control::Control,
     driver::Driver,
+    gate::Waiting,
     keep::{GATEWAY_FILE, Keep, Kept},
+    launch::{Launch, context},
     notify::Notifier,
     recovery,
     signals::Signals,
     watch::Watch,
-    writer,
+    workshop, writer,
 };
 use crate::exit::ExitReason;
 use crate::{
     clock::Clocks,
     exit::{Failure, chain},
     home::{self, Home, private_failure},
+    unserved::unserved,
 };
+use guildhall_authority::ask::AskBook;
 use guildhall_binding::{ChannelMode, Policy};
 use guildhall_connector::{Connector, input::Start, outbound::Outbound};
 use guildhall_discord::{ApiBase, Rest, gateway::Intents, rest::Outcome};
 use guildhall_engine::{Engine, EngineParts, Secret, build};
 use guildhall_journal::{
-    Spool, ensure_private_folder,
+    Spool, Spooled,
     lock::{self, ClaimError, LockError, Owner, RunLock, Verdict},
-    read_replaced, replace,
+    read_replaced,
 };
-use sha2::{Digest as _, Sha256};
+use guildhall_tools::Host;
 use std::{
     path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
 };
 use tokio::sync::mpsc::unbounded_channel;
+
+/// Threads for blocking work: three of the tools, the journal's and the spool's stand apart, as do the
+/// web's look-ups, which may hang, and the rest is for clean-up and what libraries need.
+const BLOCKING_THREADS: usize = 8;
 
 /// Whether a supervisor started us.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +64,8 @@ pub(crate) struct Plan {
     pub(crate) supervision: Supervision,
     /// How long the practice engine pretends to think.
     pub(crate) practice_delay: Duration,
+    /// The demo's pages in place of the web.
+    pub(crate) stand_in: Option<PathBuf>,
     /// The way to the supervisor.
     pub(crate) notifier: Notifier,
 }
@@ -76,7 +86,7 @@ pub(crate) fn run(home: &Home, plan: Plan) -> Result<(), Failure> {
     home.make_folders(name)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
-        .max_blocking_threads(4)
+        .max_blocking_threads(BLOCKING_THREADS)
         .build()
         .map_err(|error| Failure::failed(format!("cannot start the runtime: {error}")))?;
     // From here on a signal waits for the driver: once the lock names this process, others may
@@ -118,7 +128,15 @@ async fn serve(
         .check()
         .await
         .map_err(|error| Failure::failed(format!("the engine cannot start: {error}")))?;
+    for found in unserved(policy) {
+        tracing::warn!(setting = found.setting, "{}", found.what);
+    }
+    workshop::know_secrets(policy);
+    let (host, book) = workshop::host(home, policy, plan.stand_in.as_deref())?;
+    sweep(&host).await;
     let outside = Outside {
+        host,
+        book,
         rest: Rest::new(&base, token, policy.bot),
         engine,
         signals,
@@ -129,6 +147,8 @@ async fn serve(
 
 /// What a seat is in touch with.
 struct Outside {
+    host: Host,
+    book: AskBook,
     rest: Rest,
     engine: Arc<dyn Engine>,
     signals: Signals,
@@ -142,6 +162,8 @@ async fn serve_on(
     context: &str,
 ) -> Result<(), Failure> {
     let Outside {
+        host,
+        book,
         rest,
         engine,
         mut signals,
@@ -153,23 +175,21 @@ async fn serve_on(
     let intents = intents(policy, &rest).await;
     let started = clocks.wall();
     let (journal, durable) = recovery::open(&folder, &started.rfc3339())?;
-    let spool_path = home.sessions(name).join("spool.jsonl");
-    let (spool, spooled) = Spool::open(&spool_path)
-        .map_err(|error| private_failure(ExitReason::Failed, "cannot open the spool", &error))?;
+    let (spool, spooled) = open_spool(home, name)?;
     let parts = recovery::open_parts(spooled, &durable);
     let kept: Kept = read_replaced(&folder.join(GATEWAY_FILE)).unwrap_or_default();
     let (answer, answers) = unbounded_channel();
     let (jobs, journal_thread) = writer::start_journal(journal, answer.clone());
     let (spool_jobs, spool_thread) = writer::start_spool(spool, parts.lines, answer);
-    let connector = Connector::new(Arc::clone(policy), durable);
-    launch(
-        &folder,
-        connector.next_epoch(),
+    let connector = Connector::new(Arc::clone(policy), durable, book);
+    let launch = Launch {
+        epoch: connector.next_epoch(),
         policy,
-        &engine,
+        engine: engine.describe(),
         context,
-        started,
-    )?;
+        at: started,
+    };
+    launch.keep(&folder)?;
     let start = Start {
         spool: parts.texts,
         cursors: kept.cursors.into_iter().collect(),
@@ -183,6 +203,8 @@ async fn serve_on(
         rest,
         keep: Keep::new(&folder, started, engine.describe()),
         engine,
+        host,
+        waiting: Waiting::default(),
         clocks,
         intents,
         brakes: home.brakes(name),
@@ -197,6 +219,24 @@ async fn serve_on(
     let ended = driver.run(start, &mut signals).await;
     writer::join([journal_thread, spool_thread]);
     ended
+}
+
+fn open_spool(home: &Home, name: &str) -> Result<(Spool, Spooled), Failure> {
+    Spool::open(&home.sessions(name).join("spool.jsonl"))
+        .map_err(|error| private_failure(ExitReason::Failed, "cannot open the spool", &error))
+}
+
+/// Removes what a dead process left half written in roots. A root where that fails is served all the
+/// same: nothing reads those files.
+async fn sweep(host: &Host) {
+    let (host, started) = (host.clone(), Clocks::default().wall());
+    let swept = tokio::task::spawn_blocking(move || host.sweep(started.0));
+    for (root, outcome) in swept.await.unwrap_or_default() {
+        match outcome {
+            Ok(swept) => tracing::debug!(%root, ?swept, "swept"),
+            Err(refusal) => tracing::warn!(%root, %refusal, "temporary files were not looked for"),
+        }
+    }
 }
 
 /// The way in for other commands; a seat serves without one where there can be none.
@@ -234,6 +274,8 @@ fn engine_parts(
     let mut parts = EngineParts::new(home.sessions(policy.name.as_str()));
     parts.system_prompt = system_prompt;
     parts.practice_delay = plan.practice_delay;
+    parts.search_path = std::env::var_os("PATH");
+    parts.has_tools = policy.tools.is_some();
     if let Some(variable) = &policy.engine.key_env
         && let Ok(value) = std::env::var(variable)
     {
@@ -242,70 +284,6 @@ fn engine_parts(
         parts.key_env_value = Some(secret);
     }
     Ok(parts)
-}
-
-/// The context files' text, in order.
-pub(crate) fn context(policy: &Policy, repo: &Path) -> Result<String, Failure> {
-    const MAX_BYTES: u64 = 256 * 1024;
-    let mut whole = String::new();
-    for file in &policy.context_files {
-        let path = repo.join(file);
-        let fail = |why: &str| {
-            Failure::invalid(format!("context file {}: {why}", file.display()))
-                .hint("context files are regular files inside the repository, which --repo names")
-        };
-        // Every component is looked at: a link anywhere on the way could lead out of the repository.
-        let mut walked = repo.to_owned();
-        for part in file.components() {
-            walked.push(part);
-            let found =
-                std::fs::symlink_metadata(&walked).map_err(|error| fail(&error.to_string()))?;
-            if found.is_symlink() {
-                return Err(fail("is, or stands behind, a symbolic link"));
-            }
-        }
-        let found = std::fs::symlink_metadata(&path).map_err(|error| fail(&error.to_string()))?;
-        if !found.is_file() {
-            return Err(fail("is no regular file"));
-        }
-        if std::os::unix::fs::MetadataExt::nlink(&found) > 1 {
-            return Err(fail("has more than one link"));
-        }
-        if found.len() > MAX_BYTES {
-            return Err(fail("is longer than 262144 bytes"));
-        }
-        let text = std::fs::read_to_string(&path).map_err(|error| fail(&error.to_string()))?;
-        whole.push_str(text.trim_end());
-        whole.push_str("\n\n");
-    }
-    Ok(whole)
-}
-
-/// Keeps what this process was started with: the context, and its digest.
-fn launch(
-    folder: &Path,
-    epoch: u64,
-    policy: &Policy,
-    engine: &Arc<dyn Engine>,
-    context: &str,
-    at: guildhall_connector::moment::Wall,
-) -> Result<(), Failure> {
-    let folder = folder.join("launches");
-    let launch = folder.join(epoch.to_string());
-    let fail = |error| private_failure(ExitReason::Failed, "cannot keep the launch", &error);
-    ensure_private_folder(&folder).map_err(fail)?;
-    ensure_private_folder(&launch).map_err(fail)?;
-    let digest = data_encoding::HEXLOWER.encode(&Sha256::digest(context.as_bytes()));
-    let record = serde_json::json!({
-        "v": 1,
-        "at": at,
-        "epoch": epoch,
-        "policy": policy.digest.as_str(),
-        "engine": engine.describe(),
-        "contextSha256": digest,
-    });
-    replace(&launch.join("context.txt"), context.as_bytes()).map_err(fail)?;
-    replace(&launch.join("launch.json"), record.to_string().as_bytes()).map_err(fail)
 }
 
 /// A lock that was not taken.

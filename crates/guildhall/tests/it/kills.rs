@@ -3,6 +3,7 @@
 //! In: every fail point there is, how often it is passed first, what is said. Out: a table, and no
 //! fault. Never: a point of the code that the table leaves out.
 
+mod asked; // a change that a person allows
 mod first; // the very first start
 mod points; // start here: where a seat can die, and how it gets there
 mod table;

@@ -214,3 +214,70 @@ fn the_judge_sees_an_answer_that_is_not_there_or_not_whole() {
     assert_eq!(verdict.outcomes, [Outcome::Lost, Outcome::Broken]);
     assert!(verdict.faults.len() >= 4, "{verdict:#?}");
 }
+
+/// Judges a change that was asked for, by the file and by the journal.
+pub(crate) fn judge_asked(
+    journal: &Journal,
+    row: u64,
+    found: &str,
+    before: &str,
+    after: &str,
+) -> Vec<String> {
+    let mut faults = Vec::new();
+    let mut fault = |what: String| faults.push(what);
+    let row = row.to_string();
+    let approvals = journal.lines("approvals");
+    let opened: Vec<_> = approvals
+        .iter()
+        .filter(|line| line["k"] == "opened" && line["turn"] == *row)
+        .collect();
+    let of = |kind: &str| {
+        let about = |line: &&serde_json::Value| {
+            line["k"] == kind && opened.iter().any(|ask| ask["ask"] == line["ask"])
+        };
+        approvals.iter().filter(about).collect::<Vec<_>>()
+    };
+    let decided = of("decided");
+    let allowed = decided
+        .iter()
+        .filter(|line| line["answer"] == "once")
+        .count();
+    let calls = journal.lines("calls");
+    let mine = |kinds: &[&str]| {
+        let is = |line: &&serde_json::Value| {
+            line["turn"] == *row && kinds.iter().any(|kind| line["k"] == **kind)
+        };
+        calls.iter().filter(is).collect::<Vec<_>>()
+    };
+    let (begun, ended) = (mine(&["begun"]), mine(&["done", "refused", "unknown"]));
+    if found != before && found != after {
+        fault(format!("the file is neither: {found:?}"));
+    }
+    if found == after && (allowed != 1 || begun.len() != 1) {
+        fault(format!(
+            "changed by {allowed} decisions and {} beginnings",
+            begun.len()
+        ));
+    }
+    if begun.len() > 1 || begun.len() != ended.len() || decided.len() > 1 {
+        fault(format!("{decided:?}, {begun:?}, {ended:?}"));
+    }
+    for end in ended {
+        let tells = match end["k"].as_str() {
+            Some("done") => found == after,
+            Some("refused") => found == before,
+            _ => true,
+        };
+        if !tells {
+            fault(format!("on record as {end}, and the file is {found:?}"));
+        }
+    }
+    if opened.len() != of("closed").len() {
+        fault(format!(
+            "{} asks, {} closed",
+            opened.len(),
+            of("closed").len()
+        ));
+    }
+    faults
+}

@@ -11,7 +11,7 @@ use bytes::Bytes;
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
-use hyper::header::{CONTENT_TYPE, HeaderValue, UPGRADE};
+use hyper::header::{CONTENT_TYPE, DATE, HeaderValue, UPGRADE};
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
@@ -68,7 +68,7 @@ async fn serve(shared: Arc<Shared>, stream: TcpStream) {
     }
     let service = service_fn(move |request| {
         let shared = Arc::clone(&shared);
-        async move { reply(&shared, request).await }
+        async move { Ok::<_, Lost>(dated(&shared, reply(&shared, request).await?)) }
     });
     let connection = hyper::server::conn::http1::Builder::new()
         .serve_connection(TokioIo::new(stream), service)
@@ -76,6 +76,15 @@ async fn serve(shared: Arc<Shared>, stream: TcpStream) {
     if let Err(error) = connection.await {
         tracing::debug!(%error, "connection ended");
     }
+}
+
+/// Clients read this server's clock from here, so it is the one that tests move.
+fn dated(shared: &Shared, mut reply: Reply) -> Reply {
+    let now = shared.with(|_, now| now);
+    if let Ok(date) = HeaderValue::from_str(&now.http_date()) {
+        reply.headers_mut().insert(DATE, date);
+    }
+    reply
 }
 
 async fn reply(shared: &Arc<Shared>, request: Request<Incoming>) -> Result<Reply, Lost> {

@@ -32,6 +32,7 @@ const FILES: &[(&str, &str, &str)] = &[
     file!("/page/markdown.js", SCRIPT, "markdown.js"),
     file!("/page/channels.js", SCRIPT, "channels.js"),
     file!("/page/message.js", SCRIPT, "message.js"),
+    file!("/page/file.js", SCRIPT, "file.js"),
     file!("/page/conversation.js", SCRIPT, "conversation.js"),
     file!("/page/composer.js", SCRIPT, "composer.js"),
     file!("/page/panel.js", SCRIPT, "panel.js"),

@@ -55,6 +55,8 @@ pub(super) async fn reply(
     match plan.loss {
         Loss::Nothing => Ok(reply_of(&answer, plan.slow_body_ms)),
         Loss::Request | Loss::Response => Err(Lost),
+        // It ends with the connection: when the client hangs up, or the simulator stops.
+        Loss::StalledRequest | Loss::StalledResponse => std::future::pending().await,
     }
 }
 

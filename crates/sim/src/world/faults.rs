@@ -87,6 +87,12 @@ pub(crate) enum RestFaultKind {
     LoseResponse,
     /// Ends the connection and does nothing.
     LoseRequest,
+    /// Does what was asked, then answers with an error of the server.
+    StatusAfter { status: u16 },
+    /// Does what was asked, and never answers; the connection stays open.
+    StallResponse,
+    /// Does nothing and never answers; the connection stays open.
+    StallRequest,
     /// A 429 of the given scope.
     RateLimit {
         #[serde(default)]
@@ -183,17 +189,34 @@ pub(crate) struct RestPlan {
     pub(crate) delay_ms: u64,
     /// An answer instead of the real one; nothing is done.
     pub(crate) instead: Option<Answer>,
+    /// An answer instead of the real one, once what was asked is done.
+    pub(crate) after: Option<Answer>,
     pub(crate) loss: Loss,
     pub(crate) slow_body_ms: Option<u64>,
 }
 
-/// What gets lost on the way.
+/// What gets lost on the way: with the connection, or on one that stays open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Loss {
     #[default]
     Nothing,
     Request,
     Response,
+    StalledRequest,
+    StalledResponse,
+}
+
+impl Loss {
+    /// Its name in the log.
+    pub(crate) const fn name(self) -> Option<&'static str> {
+        match self {
+            Self::Nothing => None,
+            Self::Request => Some("request"),
+            Self::Response => Some("response"),
+            Self::StalledRequest => Some("stalled_request"),
+            Self::StalledResponse => Some("stalled_response"),
+        }
+    }
 }
 
 impl Faults {
@@ -333,6 +356,12 @@ impl RestPlan {
             RestFaultKind::SlowBody { ms } => self.slow_body_ms = Some(*ms),
             RestFaultKind::LoseRequest => self.loss = Loss::Request,
             RestFaultKind::LoseResponse => self.loss = Loss::Response,
+            RestFaultKind::StallRequest => self.loss = Loss::StalledRequest,
+            RestFaultKind::StallResponse => self.loss = Loss::StalledResponse,
+            RestFaultKind::StatusAfter { status } => {
+                let body = serde_json::json!({ "message": format!("{status}: Fault"), "code": 0 });
+                self.after = Some(Answer::json(*status, &body));
+            }
             RestFaultKind::RateLimit {
                 scope,
                 retry_after_ms,

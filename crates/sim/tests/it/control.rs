@@ -7,6 +7,17 @@ use std::sync::Arc;
 use crate::harness::{Hall, START_MS};
 
 #[tokio::test]
+async fn the_date_of_every_answer_is_the_clock_that_a_test_moves() {
+    let hall = Hall::frozen(guildhall_sim::Scenario::for_tests()).await;
+    let before = hall.get("/users/@me").await;
+    assert_eq!(before.header("date"), Some("Mon, 30 Nov 2026 12:00:00 GMT"));
+    hall.advance(3_600_000).await;
+    let after = hall.get("/users/@me").await;
+    assert_eq!(after.header("date"), Some("Mon, 30 Nov 2026 13:00:00 GMT"));
+    assert_eq!(after.headers.get_all("date").iter().count(), 1);
+}
+
+#[tokio::test]
 async fn the_root_tells_everything_that_a_bot_needs() {
     let hall = Hall::open().await;
     let all = hall.control("GET", "", json!({})).await;

@@ -62,6 +62,62 @@ async fn a_lost_response_is_committed_and_a_lost_request_is_not() {
 }
 
 #[tokio::test]
+async fn an_error_after_the_deed_hides_a_message_that_stands() {
+    let hall = Hall::open().await;
+    for status in [500, 503] {
+        let fault =
+            json!({ "on": "request", "kind": "status_after", "status": status, "method": "POST" });
+        hall.arm(fault).await;
+        let text = format!("after {status}");
+        let body = json!({ "content": text, "nonce": text, "enforce_nonce": true });
+        let path = format!("/channels/{}/messages", hall.channel("general"));
+        let answer = hall
+            .try_bot_unchecked("POST", &path, &body.to_string())
+            .await
+            .expect("an answer");
+        assert_eq!(answer.status, status);
+        let again = hall.post("general", body).await;
+        assert_eq!(again.status, 200);
+        let stored = contents(&hall, "general").await;
+        assert_eq!(stored.iter().filter(|one| **one == text).count(), 1);
+    }
+}
+
+#[tokio::test]
+async fn a_request_can_stall_before_or_after_its_deed_with_the_connection_open() {
+    let hall = Hall::open().await;
+    let path = format!("/channels/{}/messages", hall.channel("general"));
+    for (kind, stands) in [("stall_response", true), ("stall_request", false)] {
+        hall.arm(json!({ "on": "request", "kind": kind, "method": "POST" }))
+            .await;
+        let body = json!({ "content": kind });
+        let stalled = hall.try_bot("POST", &path, Some(body));
+        // The log has the request: from then on only the answer is missing.
+        let seen = async {
+            loop {
+                let log = hall.control("GET", "/log?kind=request", json!({})).await;
+                let log = log.to_string();
+                if log.contains(&format!(
+                    "\"lost\":\"{}\"",
+                    kind.replace("stall", "stalled")
+                )) {
+                    return;
+                }
+                tokio::task::yield_now().await;
+            }
+        };
+        let first = tokio::select! {
+            answer = stalled => Err(answer),
+            () = seen => Ok(()),
+        };
+        assert!(first.is_ok(), "{kind}: {first:?}");
+        let stored = contents(&hall, "general").await;
+        assert_eq!(stored.iter().any(|one| one == kind), stands, "{kind}");
+    }
+    assert_eq!(hall.get("/users/@me").await.status, 200);
+}
+
+#[tokio::test]
 async fn every_kind_of_429_can_be_asked_for() {
     let hall = Hall::open().await;
     for (scope, header) in [

@@ -3,6 +3,7 @@
 mod harness;
 mod schema;
 
+mod cards;
 mod commands;
 mod control;
 mod faults;

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::harness::Answer;
 
-const DESCRIPTION: &str = include_str!("../../testdata/discord-openapi.json");
+const DESCRIPTION: &str = include_str!("../../../../testdata/discord-openapi.json");
 
 fn description() -> &'static Value {
     static PARSED: OnceLock<Value> = OnceLock::new();

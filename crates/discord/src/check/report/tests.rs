@@ -9,7 +9,7 @@ use crate::{
 };
 use guildhall_binding::{
     Approvals, BindingName, Channel, DiscordConfig, EngineConfig, EngineKind, Guild, Limits,
-    PolicyDigest, SeatName, SessionScope,
+    PolicyDigest, Root, SeatName, SessionScope, Tools,
     ids::{ApplicationId, GuildId, RoleId, UserId},
 };
 use std::{
@@ -52,6 +52,7 @@ fn policy(mode: ChannelMode) -> Policy {
             key_env: None,
             command: Vec::new(),
             idle: Duration::from_secs(300),
+            price: None,
         },
         limits: Limits::default(),
         context_files: Vec::new(),
@@ -180,6 +181,45 @@ fn each_missing_permission_is_named_with_its_channel() {
 }
 
 #[test]
+fn a_place_where_cards_cannot_be_whole_is_named_where_something_asks() {
+    let root = |write| Root {
+        name: "notes".into(),
+        path: "/notes".into(),
+        write,
+        git: None,
+    };
+    let with = |write| Policy {
+        tools: Some(Tools {
+            roots: vec![root(write)],
+            max_file_bytes: 1,
+            max_calls_per_turn: 1,
+            web: None,
+            setspark: None,
+        }),
+        ..policy(ChannelMode::Open)
+    };
+    let mut attaching = facts();
+    let roles = &mut attaching.guild.as_mut().expect("a server").roles;
+    roles[0].permissions |= Permission::AttachFiles.bit();
+    let cases = [
+        (policy(ChannelMode::Open), facts(), 0),
+        (with(RootWrite::No), facts(), 0),
+        (with(RootWrite::Yes), facts(), 0),
+        (with(RootWrite::Ask), facts(), 1),
+        (with(RootWrite::Ask), attaching, 0),
+    ];
+    for (policy, facts, want) in cases {
+        let lines = faults(&policy, &facts, Some(Probe::Ready));
+        assert_eq!(lines.len(), want, "{lines:?}");
+        assert!(
+            lines
+                .iter()
+                .all(|line| line.contains("Attach Files in: 400"))
+        );
+    }
+}
+
+#[test]
 fn each_way_a_channel_cannot_be_read_has_its_own_words() {
     let cases = [
         (LookupFault::NoConnection(DialFault::Dns), "name"),
@@ -239,7 +279,10 @@ fn what_keeps_a_bot_from_working_is_named_with_what_to_do() {
     let mut endpoint = facts();
     let application = endpoint.application.as_mut().expect("an application");
     application.interactions_endpoint = Some("https://example.org".into());
-    one_fault(&endpoint, &["interactions endpoint", "clear"]);
+    one_fault(&endpoint, &["interactions endpoint", "clear", "terminal"]);
+    let lines = report(&policy(ChannelMode::Open), &endpoint, None);
+    let outcomes: Vec<CheckOutcome> = lines.iter().map(|line| line.outcome).collect();
+    assert!(!outcomes.contains(&CheckOutcome::NotOk), "{lines:?}");
 
     let mut low = facts();
     low.gateway.as_mut().expect("a gateway").identifies_left = Some(12);

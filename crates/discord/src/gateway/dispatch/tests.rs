@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::{
+    PressIgnored,
     address::Reach,
     place::{PlaceKind, ThreadState},
     wire::field,
@@ -191,13 +192,6 @@ fn a_press_says_who_what_and_where_and_hides_its_token() {
     assert_eq!(pressed.token.reveal(), "aW50ZXJhY3Rpb24");
     assert!(!format!("{pressed:?}").contains("aW50"));
 
-    let mut direct = press.clone();
-    direct["member"] = json!(null);
-    direct["user"] = json!({ "id": "200", "username": "ana" });
-    assert!(matches!(
-        news("INTERACTION_CREATE", &direct),
-        Some(News::Pressed(_))
-    ));
     for (field, value) in [
         ("type", json!(2)),
         ("data", json!({ "component_type": 3, "custom_id": "x" })),
@@ -208,6 +202,53 @@ fn a_press_says_who_what_and_where_and_hides_its_token() {
         other[field] = value;
         assert_eq!(news("INTERACTION_CREATE", &other), None, "{field}");
     }
+}
+
+#[test]
+fn a_press_outside_the_bound_server_is_ignored_for_a_reason() {
+    let guild = |number| GuildId::from_number(number).expect("not zero");
+    let press = json!({
+        "id": "12", "type": 3, "token": "aW50ZXJhY3Rpb24", "guild_id": "300", "channel_id": "500",
+        "member": { "user": { "id": "200", "username": "ana" } },
+        "message": { "id": "9" },
+        "data": { "component_type": 2, "custom_id": "ask:x:once" },
+    });
+    let read = |fields: &[(&str, Value)]| {
+        let mut press = press.clone();
+        for (field, value) in fields {
+            press[*field] = value.clone();
+        }
+        let pressed = match news("INTERACTION_CREATE", &press) {
+            Some(News::Pressed(pressed)) => Some(*pressed),
+            _ => None,
+        };
+        pressed.map(|pressed| pressed.on_a_card_in(guild(300)))
+    };
+    let nobody = json!(null);
+    let ana = json!({ "id": "200", "username": "ana" });
+    let direct = [
+        ("guild_id", nobody.clone()),
+        ("member", nobody.clone()),
+        ("user", ana.clone()),
+    ];
+    assert_eq!(read(&direct), Some(Err(PressIgnored::DirectMessage)));
+    let cases = [
+        ("guild_id", json!("301"), PressIgnored::OtherGuild),
+        ("message", json!({}), PressIgnored::NoMessage),
+        ("message", nobody.clone(), PressIgnored::NoMessage),
+        ("channel_id", nobody.clone(), PressIgnored::NoMessage),
+    ];
+    for (field, value, want) in cases {
+        assert_eq!(read(&[(field, value)]), Some(Err(want)), "{field}");
+    }
+    // In a server nobody but the member is the presser, whoever else the event names.
+    assert_eq!(read(&[("member", nobody), ("user", ana)]), None);
+
+    let card = read(&[]).expect("a press").expect("of this server");
+    assert_eq!((card.id.get(), card.user.get()), (12, 200));
+    assert_eq!((card.channel, card.message.get()), (channel(500), 9));
+    assert!(!format!("{card:?}").contains("aW50"));
+    assert_eq!(card.token.into_secret(), "aW50ZXJhY3Rpb24");
 }
 
 #[test]

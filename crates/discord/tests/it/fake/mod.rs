@@ -4,7 +4,7 @@ mod gateway;
 mod rest;
 
 pub(crate) use gateway::{Gateway, Step};
-pub(crate) use rest::{Answer, Api, Asked};
+pub(crate) use rest::{Answer, Api, Asked, Part};
 
 use guildhall_binding::ids::{ChannelId, GuildId, MessageId, UserId};
 use guildhall_discord::{
@@ -50,12 +50,18 @@ pub(crate) fn client(api: &Api) -> Rest {
 
 /// A client that does not wait long.
 pub(crate) fn hasty_client(api: &Api) -> Rest {
-    let base = ApiBase::parse(api.origin()).expect("a loopback origin");
+    hasty_client_at(api.origin())
+}
+
+/// The same for a server that is no [`Api`].
+pub(crate) fn hasty_client_at(origin: &str) -> Rest {
+    let base = ApiBase::parse(origin).expect("a loopback origin");
     let token = Token::parse("a-fake-token").expect("a token");
     let exchange = Duration::from_millis(400);
     let deadlines = Deadlines {
         exchange,
         patience: Duration::from_secs(2),
+        press: Duration::from_millis(200),
     };
     Rest::with_deadlines(&base, token, bot(), deadlines)
 }

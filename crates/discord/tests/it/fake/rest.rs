@@ -30,8 +30,39 @@ impl Asked {
     }
 
     pub(crate) fn json(&self) -> Value {
-        serde_json::from_str(&self.body).expect("a JSON body")
+        let parts = self.parts();
+        let body = parts.first().map_or(self.body.as_str(), |part| &part.body);
+        serde_json::from_str(body).expect("a JSON body")
     }
+
+    /// The parts of a form; none where the body is none.
+    pub(crate) fn parts(&self) -> Vec<Part> {
+        let media = self.header("content-type").unwrap_or_default();
+        let Some(boundary) = media.strip_prefix("multipart/form-data; boundary=") else {
+            return Vec::new();
+        };
+        let end = format!("\r\n--{boundary}--\r\n");
+        let body = format!("\r\n{}", self.body);
+        let body = body.strip_suffix(&end).expect("a form ends");
+        let between = format!("\r\n--{boundary}\r\n");
+        let mut parts = body.split(&between);
+        assert_eq!(parts.next(), Some(""), "nothing stands before the parts");
+        let read = |part: &str| {
+            let (head, body) = part.split_once("\r\n\r\n").expect("a part has a head");
+            Part {
+                head: head.to_owned(),
+                body: body.to_owned(),
+            }
+        };
+        parts.map(read).collect()
+    }
+}
+
+/// One part of a form.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Part {
+    pub(crate) head: String,
+    pub(crate) body: String,
 }
 
 /// What the fake does with a request.
@@ -48,6 +79,8 @@ pub(crate) enum Answer {
     Silence,
     /// The head comes, with a status; the body never does.
     HeadOnly(u16),
+    /// A text, one byte after each wait.
+    Drip(String, Duration),
     /// The answer, after a wait.
     Late(Duration, Box<Answer>),
 }
@@ -138,6 +171,12 @@ async fn serve(stream: TcpStream, log: Arc<Mutex<Vec<Asked>>>, handler: Arc<Mute
                 std::future::pending::<()>().await;
                 return;
             }
+            Answer::Drip(body, wait) => {
+                if drip(&mut stream, &body, wait).await.is_err() {
+                    return;
+                }
+                continue;
+            }
             Answer::Late(..) => unreachable!("unwrapped above"),
         };
         let mut head = format!("HTTP/1.1 {status} x\r\ncontent-length: {}\r\n", body.len());
@@ -152,6 +191,22 @@ async fn serve(stream: TcpStream, log: Arc<Mutex<Vec<Asked>>>, handler: Arc<Mute
             return;
         }
     }
+}
+
+async fn drip(
+    stream: &mut BufReader<TcpStream>,
+    body: &str,
+    wait: Duration,
+) -> std::io::Result<()> {
+    let length = body.len();
+    let head =
+        format!("HTTP/1.1 200 x\r\ncontent-type: text/plain\r\ncontent-length: {length}\r\n\r\n");
+    stream.write_all(head.as_bytes()).await?;
+    for byte in body.bytes() {
+        sleep(wait).await;
+        stream.write_u8(byte).await?;
+    }
+    stream.flush().await
 }
 
 async fn read(stream: &mut BufReader<TcpStream>) -> Option<Asked> {

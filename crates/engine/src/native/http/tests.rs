@@ -54,7 +54,8 @@ async fn posted(target: &Target) -> Result<Vec<u8>, Problem> {
 #[tokio::test]
 async fn an_exchange_over_tls_is_private_and_whole() {
     let (port, roots) = secured().await;
-    let mut target = Target::parse(&format!("https://localhost:{port}/v1")).expect("a base URL");
+    let mut target =
+        Target::parse(&format!("https://localhost:{port}/v1"), CONNECT).expect("a base URL");
     target.tls = tls(roots).ok();
     assert_eq!(posted(&target).await, Ok(b"ok".to_vec()));
 }
@@ -62,14 +63,16 @@ async fn an_exchange_over_tls_is_private_and_whole() {
 #[tokio::test]
 async fn a_server_that_nobody_vouches_for_gets_no_request() {
     let (port, _) = secured().await;
-    let target = Target::parse(&format!("https://localhost:{port}/v1")).expect("a base URL");
+    let target =
+        Target::parse(&format!("https://localhost:{port}/v1"), CONNECT).expect("a base URL");
     assert_eq!(posted(&target).await, Err(Problem::Unreachable));
 }
 
 #[tokio::test]
 async fn a_certificate_for_another_name_is_refused() {
     let (port, roots) = secured().await;
-    let mut target = Target::parse(&format!("https://127.0.0.1:{port}/v1")).expect("a base URL");
+    let mut target =
+        Target::parse(&format!("https://127.0.0.1:{port}/v1"), CONNECT).expect("a base URL");
     target.tls = tls(roots).ok();
     assert_eq!(posted(&target).await, Err(Problem::Unreachable));
 }
@@ -99,7 +102,7 @@ fn a_base_url_is_https_or_stays_on_this_machine() {
         ("", None),
     ];
     for (base, want) in cases {
-        let found = Target::parse(base).ok();
+        let found = Target::parse(base, CONNECT).ok();
         let found = found
             .as_ref()
             .map(|t| (t.host.as_str(), t.port, t.path.as_str()));

@@ -91,7 +91,12 @@ fn only_what_may_pass_is_tried_again_and_only_before_text() {
         (BUSY, 2, nothing, wait(2)),
         (BUSY, 4, nothing, wait(8)),
         (BUSY, 5, nothing, Next::GiveUp(RunFailure::ProviderBusy)),
-        (BUSY, 1, Shown::Text, Next::GiveUp(RunFailure::ProviderBusy)),
+        (
+            BUSY,
+            1,
+            Shown::Something,
+            Next::GiveUp(RunFailure::ProviderBusy),
+        ),
         (asks(20), 1, nothing, wait(20)),
         (asks(0), 2, nothing, wait(2)),
         (asks(61), 1, nothing, Next::GiveUp(RunFailure::ProviderBusy)),
@@ -100,7 +105,7 @@ fn only_what_may_pass_is_tried_again_and_only_before_text() {
         (
             Problem::Broken,
             1,
-            Shown::Text,
+            Shown::Something,
             Next::GiveUp(RunFailure::ProviderUnreachable),
         ),
         (Problem::TooMuchContext, 1, nothing, Next::Shorter),

@@ -1,7 +1,11 @@
 //! What the practice seat does about messages.
 
 use super::*;
-use crate::practice::memory::Asked;
+use crate::{ground::Ground, practice::memory::Asked};
+use guildhall_authority::event::MessageText;
+use guildhall_connector::run::Prompt;
+use guildhall_tools::NoTools;
+use std::sync::Arc;
 
 const LINE: &str = "[guildhall server=\"Oak Hall\" channel=\"general\" author=\"ana\" \
                     author_id=\"71\" requester=\"Ana\" message_id=\"900\"]";
@@ -17,12 +21,28 @@ fn asked(number: u64, author: &str, text: &str) -> Asked {
     }
 }
 
+/// What is planned for a text in a turn without tools.
+fn planned(envelope: &Envelope, text: &str, memory: &Memory) -> Plan {
+    let request = RunRequest {
+        turn: "900".to_owned(),
+        route: "seat".to_owned(),
+        prompt: Prompt {
+            envelope: String::new(),
+            text: MessageText::new(text),
+        },
+        tools: Arc::new(NoTools),
+        ground: Ground::default(),
+        longest: std::time::Duration::from_secs(180),
+    };
+    plan(envelope, &request, memory)
+}
+
 fn plan_of(text: &str) -> Plan {
     let memory = Memory::of(vec![
         asked(1, "71", "is it raining"),
         asked(2, "72", "secret"),
     ]);
-    plan(&Envelope::read(LINE), text, &memory)
+    planned(&Envelope::read(LINE), text, &memory)
 }
 
 #[test]
@@ -103,7 +123,7 @@ fn questions_about_itself_and_its_place_are_answered() {
 #[test]
 fn a_thread_is_named_with_its_channel() {
     let memory = Memory::of(Vec::new());
-    let Plan::Say(said) = plan(&Envelope::read(THREAD_LINE), "where are we?", &memory) else {
+    let Plan::Say(said) = planned(&Envelope::read(THREAD_LINE), "where are we?", &memory) else {
         panic!("no answer");
     };
     assert!(
@@ -133,7 +153,7 @@ fn a_name_and_an_earlier_ask_are_repeated_without_their_mark_up() {
     let memory = Memory::of(vec![asked(1, "", "@everyone [x](http://y.test)")]);
     let line = Envelope::read("[discord requester=\"**@here** `x`\"]");
     let say = |text: &str| {
-        let Plan::Say(said) = plan(&line, text, &memory) else {
+        let Plan::Say(said) = planned(&line, text, &memory) else {
             panic!("{text} has no answer");
         };
         said
@@ -151,5 +171,5 @@ fn what_is_quoted_after_the_message_is_no_part_of_it() {
     let line = Envelope::read("[guildhall author_id=\"71\" characters=\"8\"]");
     let text = "say well\n(in reply to \"Eve\")\n> say bad";
     let want = Plan::Say("well".to_owned());
-    assert_eq!(plan(&line, text, &Memory::of(Vec::new())), want);
+    assert_eq!(planned(&line, text, &Memory::of(Vec::new())), want);
 }

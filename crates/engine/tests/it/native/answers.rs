@@ -2,11 +2,14 @@
 
 use super::{native, parts};
 use crate::{
+    hands::Hands,
     provider::{Provider, Step, answers, chunk, raw, status, stopped, stream_head, text, the_end},
-    support::{answer, observe, outcome, request, texts},
+    support::{answer, observe, outcome, request, texts, with_tools},
 };
+use guildhall_authority::offer::ToolName;
+use guildhall_binding::Price;
 use guildhall_connector::run::{RunFailure, RunOutcome, Usage};
-use guildhall_engine::{Api, Engine as _, Native, Price};
+use guildhall_engine::{Api, Engine as _, Native};
 use serde_json::json;
 use std::time::Duration;
 
@@ -74,6 +77,7 @@ async fn usage_and_cost_are_counted() {
         price: Some(Price {
             input_micro_usd: 1_000_000,
             output_micro_usd: 2_000_000,
+            cached_input_micro_usd: None,
         }),
         ..parts(root.path(), &provider)
     })
@@ -99,7 +103,7 @@ async fn text_comes_whole_however_it_is_cut() {
         .iter()
         .flat_map(|step| match step {
             Step::Send(bytes) => bytes.clone(),
-            Step::Wait(_) | Step::Reset | Step::Hold => Vec::new(),
+            Step::Wait(_) | Step::Reset | Step::Hold | Step::Next => Vec::new(),
         })
         .collect();
     let single = bytes.iter().flat_map(|byte| {
@@ -170,20 +174,12 @@ async fn an_empty_answer_is_an_answer() {
 #[tokio::test]
 async fn a_tool_call_as_text_is_no_answer_and_is_named() {
     let root = tempfile::tempdir().expect("a folder");
-    let call = "<tool_call>\n<function=workspace_read>\n</function>\n</tool_call>";
+    let call = "<tool_call>\n<function=read>\n</function>\n</tool_call>";
     let pieces = call.split_inclusive('\n').map(text).collect();
     let provider = Provider::play(vec![streamed(pieces), answers(call), answers("fine")]).await;
-    let with_tools = |tools: &[&str]| {
-        Native::new(guildhall_engine::NativeParts {
-            offered_tools: tools.iter().map(|tool| (*tool).to_owned()).collect(),
-            ..parts(root.path(), &provider)
-        })
-        .expect("good settings")
-    };
-    let offered = with_tools(&["workspace_read"]);
-    let (_, ended) = observe(&offered, request("seat", "1", "read it"))
-        .ended()
-        .await;
+    let engine = native(root.path(), &provider);
+    let asked = |turn, tool| with_tools(request("seat", turn, "read it"), Hands::with(&[tool]));
+    let (_, ended) = observe(&engine, asked("1", ToolName::Read)).ended().await;
     assert_eq!(ended.outcome, RunOutcome::Failed(RunFailure::RawToolCall));
     assert_eq!(ended.tools.len(), 1);
     assert_eq!(
@@ -191,8 +187,7 @@ async fn a_tool_call_as_text_is_no_answer_and_is_named() {
         Some("raw-tool-call-function-tag")
     );
 
-    let other = with_tools(&["workspace_list"]);
-    let shown = texts(outcome(&other, request("seat", "2", "read it")).await);
+    let shown = texts(outcome(&engine, asked("2", ToolName::List)).await);
     assert_eq!(
         shown[0].as_str(),
         call,
@@ -200,7 +195,7 @@ async fn a_tool_call_as_text_is_no_answer_and_is_named() {
     );
 
     // The model is told that nothing was done; the call itself is not repeated to it.
-    answer(&other, request("seat", "3", "again")).await;
+    answer(&engine, request("seat", "3", "again")).await;
     let seen = provider.seen();
     let first = &seen[2].body["messages"][2];
     assert_eq!(first["role"], "assistant");
@@ -208,7 +203,7 @@ async fn a_tool_call_as_text_is_no_answer_and_is_named() {
         first["content"]
             .as_str()
             .expect("text")
-            .contains("nothing was carried out")
+            .contains("it was not carried out")
     );
 }
 
@@ -254,4 +249,64 @@ async fn anthropic_is_spoken_too() {
             .expect("text")
             .starts_with("Be brief.")
     );
+}
+
+#[tokio::test]
+async fn what_an_answer_is_called_does_not_matter() {
+    let head = |media: &str| {
+        raw(format!(
+            "HTTP/1.1 200 OK\r\nContent-Type: {media}\r\nConnection: close\r\n\r\n"
+        ))
+    };
+    let document = json!({"choices": [{"message": {"content": "yes"}, "finish_reason": "stop"}]});
+    for media in [
+        "application/json",
+        "text/event-stream",
+        "text/plain",
+        "text/html",
+    ] {
+        let mut stream = vec![head(media), text("yes")];
+        stream.extend(the_end());
+        assert_eq!(told(stream).await, ["yes"], "{media}");
+        let document = raw(format!(" \n{document}"));
+        assert_eq!(told(vec![head(media), document]).await, ["yes"], "{media}");
+    }
+}
+
+#[tokio::test]
+async fn contents_and_counts_come_in_the_shapes_of_their_servers() {
+    let delta = |delta: serde_json::Value| chunk(&json!({"choices": [{"delta": delta}]}));
+    let parts = json!([
+        {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]},
+        {"type": "text", "text": "y"},
+        "es",
+    ]);
+    let floats =
+        chunk(&json!({"choices": [], "usage": {"prompt_tokens": 12.0, "completion_tokens": 3.0}}));
+    let cases = [
+        streamed(vec![delta(json!({"content": parts}))]),
+        streamed(vec![delta(json!({"content": "yes"})), floats]),
+        streamed(vec![delta(json!({"content": null})), text("yes")]),
+    ];
+    for (number, steps) in (0..).zip(cases) {
+        assert_eq!(told(steps).await, ["yes"], "{number}");
+    }
+}
+
+#[tokio::test]
+async fn a_choice_that_ends_in_an_error_is_no_answer() {
+    let choice = |choice: serde_json::Value| chunk(&json!({"choices": [choice]}));
+    for (end, want) in [
+        (json!({"finish_reason": "error"}), RunFailure::ProviderBusy),
+        (
+            json!({"error": {"code": 502, "message": "x"}, "finish_reason": "stop"}),
+            RunFailure::ProviderBusy,
+        ),
+    ] {
+        let root = tempfile::tempdir().expect("a folder");
+        let provider = Provider::play(vec![streamed(vec![text("half"), choice(end)])]).await;
+        let engine = native(root.path(), &provider);
+        let came = outcome(&engine, request("seat", "1", "hello")).await;
+        assert_eq!(came, RunOutcome::Failed(want));
+    }
 }

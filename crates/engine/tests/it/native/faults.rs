@@ -6,7 +6,7 @@ use crate::{
     support::{observe, request, texts},
 };
 use guildhall_connector::run::{Ended, RunFailure, RunOutcome};
-use guildhall_engine::{ANSWER_MAX_BYTES, Native, NativeParts, Timing};
+use guildhall_engine::{ANSWER_MAX_BYTES, Native, NativeParts, RunRequest, Timing};
 use serde_json::json;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -20,13 +20,19 @@ struct Came {
 }
 
 async fn came(connections: Vec<Vec<Step>>) -> Came {
+    came_within(connections, request("seat", "1", "hello").longest).await
+}
+
+/// The same with a turn that may take so long.
+async fn came_within(connections: Vec<Vec<Step>>, longest: Duration) -> Came {
     let root = tempfile::tempdir().expect("a folder");
     let provider = Provider::play(connections).await;
     let began = Instant::now();
-    let run = observe(
-        &native(root.path(), &provider),
-        request("seat", "1", "hello"),
-    );
+    let request = RunRequest {
+        longest,
+        ..request("seat", "1", "hello")
+    };
+    let run = observe(&native(root.path(), &provider), request);
     let (_, ended) = run.ended().await;
     let kept = root.path().join("sessions/discord-oak/seat/native.jsonl");
     let lines = std::fs::read_to_string(kept)
@@ -168,7 +174,10 @@ async fn thoughts_are_no_text_and_may_be_thought_again() {
 
 #[tokio::test(start_paused = true)]
 async fn silence_ends_and_keep_alives_are_silence() {
+    // Before the first sign the turn's own time counts, which is longer here.
+    let longest = request("seat", "1", "hello").longest;
     let silence = Timing::default().silence;
+    assert!(silence < longest);
     let ping = || [raw(": keep-alive\n\n"), Step::Wait(Duration::from_secs(10))];
     let pings = std::iter::once(stream_head()).chain((0..60).flat_map(|_| ping()));
     let empty = chunk(&json!({"choices": [{"delta": {"content": ""}}]}));
@@ -182,9 +191,34 @@ async fn silence_ends_and_keep_alives_are_silence() {
     for script in cases {
         let took = fails(vec![script], RunFailure::TimedOut, 1).await;
         assert!(
-            took >= silence && took < silence + Duration::from_secs(15),
+            took >= longest && took < longest + Duration::from_secs(15),
             "{took:?}"
         );
+    }
+    let begun = vec![stream_head(), text("one"), Step::Hold];
+    let took = fails(vec![begun], RunFailure::TimedOut, 1).await;
+    assert!(took >= silence && took < longest, "{took:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wait_that_the_turn_has_no_time_for_is_told_as_what_it_is() {
+    let busy = |header: &str| vec![status("429 Too Many Requests", header, "{}"); 2];
+    let cases = [
+        (busy("Retry-After: 30\r\n"), 4, RunFailure::ProviderBusy, 1),
+        (busy(""), 1, RunFailure::ProviderBusy, 2),
+        (
+            vec![status("529 Overloaded", "", "{}"); 8],
+            4,
+            RunFailure::ProviderBusy,
+            3,
+        ),
+    ];
+    for (connections, seconds, why, asked) in cases {
+        let longest = Duration::from_secs(seconds);
+        let came = came_within(connections, longest).await;
+        assert_eq!(came.ended.outcome, RunOutcome::Failed(why), "{seconds}");
+        assert_eq!(came.asked, asked, "{seconds}");
+        assert!(came.took <= longest, "{:?}", came.took);
     }
 }
 

@@ -8,19 +8,23 @@ use crate::{
     home::{Home, private_failure},
     seat,
 };
+use guildhall_authority::{offer::offered_to, scope::Origin};
 use guildhall_binding::{Policy, Root, RootWrite, Standing, Tools};
 use guildhall_engine::{EngineParts, Secret, build};
 use guildhall_journal::{
     lock::{self, Holder, LockState},
     read_private,
 };
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 /// Longest key file that is looked at, in bytes: the readers of keys take far less.
 const KEY_FILE_MAX_BYTES: u64 = 64 * 1024;
 
 /// Looks at everything that needs no network.
-pub(super) async fn look(home: &Home, policy: &Policy, repo: &Path, findings: &mut Findings) {
+pub(super) async fn look(home: &Home, policy: &Arc<Policy>, repo: &Path, findings: &mut Findings) {
     start(home, policy, findings);
     let context = seat::context(policy, repo);
     if let Some(context) = findings.take("context files", context) {
@@ -28,9 +32,11 @@ pub(super) async fn look(home: &Home, policy: &Policy, repo: &Path, findings: &m
         findings.ok("context files", format!("{count} files, {bytes} bytes"));
         engine(home, policy, context, findings).await;
     }
+    unserved(policy, findings);
     if let Some(tools) = &policy.tools {
         roots(policy, tools, findings);
         keys(tools, findings);
+        host(home, policy, findings);
     }
 }
 
@@ -89,6 +95,8 @@ fn start(home: &Home, policy: &Policy, findings: &mut Findings) {
 async fn engine(home: &Home, policy: &Policy, context: String, findings: &mut Findings) {
     let mut parts = EngineParts::new(home.sessions(policy.name.as_str()));
     parts.system_prompt = context;
+    parts.search_path = std::env::var_os("PATH");
+    parts.has_tools = policy.tools.is_some();
     let variable = policy.engine.key_env.as_deref();
     parts.key_env_value = variable
         .and_then(|name| std::env::var(name).ok())
@@ -111,6 +119,13 @@ async fn engine(home: &Home, policy: &Policy, context: String, findings: &mut Fi
             "engine",
             format!("{}{}", told.kind, model.unwrap_or_default()),
         );
+    }
+}
+
+/// Settings that have no effect.
+fn unserved(policy: &Policy, findings: &mut Findings) {
+    for found in crate::unserved::unserved(policy) {
+        findings.warn(found.setting, found.what, found.hint);
     }
 }
 
@@ -139,6 +154,20 @@ fn roots(policy: &Policy, tools: &Tools, findings: &mut Findings) {
             "it is a workspace, and no listed user is an operator: every write is denied",
             "give somebody \"operator\": true in users, so that they can allow a write",
         );
+    }
+}
+
+/// Opens what `run` would open: roots that reach each other, git that is not there, a search service
+/// that may not be asked.
+fn host(home: &Home, policy: &Arc<Policy>, findings: &mut Findings) {
+    let made = home.make_folders(policy.name.as_str());
+    let opened = made.and_then(|()| seat::host(home, policy, None));
+    if findings.take("tools", opened).is_some() {
+        let names: Vec<_> = offered_to(policy, Origin::User)
+            .into_iter()
+            .map(|name| name.as_str())
+            .collect();
+        findings.ok("tools", names.join(", "));
     }
 }
 

@@ -12,7 +12,7 @@ use std::{
     io::{Read as _, Seek as _, SeekFrom},
     path::{Path, PathBuf},
     sync::{Arc, OnceLock},
-    time::SystemTime,
+    time::{Duration, SystemTime},
 };
 
 /// How much of the end of a log is read, in bytes.
@@ -61,6 +61,21 @@ fn folder(root: &Path) -> PathBuf {
     root.join("discord").join(BINDING)
 }
 
+/// Waits until the seat serves.
+pub(super) async fn serving(root: &Path) {
+    let file = folder(root).join(STATUS_FILE);
+    while status(&file)["connector"]["phase"] != "serving" {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+fn status(file: &Path) -> Value {
+    std::fs::read(file)
+        .ok()
+        .and_then(|bytes| serde_json::from_slice(&bytes).ok())
+        .unwrap_or(Value::Null)
+}
+
 /// What changes when the files change.
 pub(super) fn stamp(root: &Path) -> Option<Vec<(SystemTime, u64)>> {
     let folder = folder(root);
@@ -69,6 +84,8 @@ pub(super) fn stamp(root: &Path) -> Option<Vec<(SystemTime, u64)>> {
         "rows.jsonl",
         "outbox.jsonl",
         "drops.jsonl",
+        "approvals.jsonl",
+        "calls.jsonl",
         "run.lock",
     ];
     let stamp = |file: &&str| {
@@ -80,10 +97,7 @@ pub(super) fn stamp(root: &Path) -> Option<Vec<(SystemTime, u64)>> {
 
 impl PanelSource for Panel {
     fn panel(&self) -> Option<Value> {
-        let status: Value = std::fs::read(self.folder.join(STATUS_FILE))
-            .ok()
-            .and_then(|bytes| serde_json::from_slice(&bytes).ok())
-            .unwrap_or(Value::Null);
+        let status = status(&self.folder.join(STATUS_FILE));
         let connector = &status["connector"];
         let (process, tone) = self.seat.words();
         let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
@@ -93,6 +107,7 @@ impl PanelSource for Panel {
         let waiting = list(&connector["waiting"], |row| {
             format!("{} in {}", row[1], self.route(&row[0]))
         });
+        let asks = list(&connector["asks"], |ask| text(&ask["tool"]));
         let deliveries = list(&connector["deliveries"], |delivery| text(&delivery["step"]));
         Some(json!({
             "title": "What the seat is doing",
@@ -102,6 +117,7 @@ impl PanelSource for Panel {
                 {"label": "link to Discord", "value": text(&connector["link"])},
                 {"label": "at work", "value": at_work},
                 {"label": "waiting", "value": waiting},
+                {"label": "asks for permission", "value": asks},
                 {"label": "open deliveries", "value": deliveries},
                 {"label": "turns today", "value": connector["turnsToday"].to_string()},
             ],
@@ -113,7 +129,7 @@ impl PanelSource for Panel {
 impl Panel {
     fn journal(&self) -> Vec<[String; 2]> {
         let mut lines = Vec::new();
-        for log in ["drops", "inbox", "rows", "outbox"] {
+        for log in ["drops", "inbox", "rows", "approvals", "calls", "outbox"] {
             for (place, line) in tail(&self.folder.join(format!("{log}.jsonl")))
                 .into_iter()
                 .enumerate()
@@ -174,6 +190,13 @@ fn words(log: &str, line: &Value) -> String {
         ("rows", "answered") => format!("answered in {} parts", line["parts"]),
         ("rows", "started") => format!("process {} of this seat came up", line["epoch"]),
         ("rows", kind) => kind.replace('-', " "),
+        ("approvals", "opened") => format!("asks for permission: {}", field("tool")),
+        ("approvals", "posted") => "the card stands".to_owned(),
+        ("approvals", "decided") => format!("decided: {}, by {}", field("answer"), field("via")),
+        ("approvals", "refused") => format!("allowed, and refused then: {}", field("why")),
+        ("approvals", "closed") => "the card shows how it ended".to_owned(),
+        ("calls", "begun") => format!("{} begins: {}", field("tool"), field("target")),
+        ("calls", how) => format!("the call ended: {how}"),
         ("outbox", "intent") => format!(
             "will post: {} {} of {}",
             field("purpose"),

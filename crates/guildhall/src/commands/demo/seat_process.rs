@@ -21,6 +21,8 @@ use tokio::process::{Child, Command};
 const RESTART_AFTER: Duration = Duration::from_millis(1_500);
 /// How long the seat has to end by itself.
 const END_GRACE: Duration = Duration::from_secs(10);
+/// Lines of the seat's log that are told when it does not start.
+const LOG_LINES_TOLD: usize = 6;
 /// Starts that may fail one after the other.
 const FAILED_STARTS_MAX: u32 = 5;
 
@@ -28,6 +30,7 @@ const FAILED_STARTS_MAX: u32 = 5;
 #[derive(Clone)]
 pub(super) struct SeatProcess {
     root: PathBuf,
+    stand_in: PathBuf,
     think_ms: u64,
     state: Arc<Mutex<State>>,
 }
@@ -49,9 +52,10 @@ enum Ending {
 }
 
 impl SeatProcess {
-    pub(super) fn new(root: &Path, think_ms: u64) -> Self {
+    pub(super) fn new(root: &Path, stand_in: &Path, think_ms: u64) -> Self {
         Self {
             root: root.to_owned(),
+            stand_in: stand_in.to_owned(),
             think_ms,
             state: Arc::default(),
         }
@@ -97,8 +101,7 @@ impl SeatProcess {
             let killed = status.as_ref().is_ok_and(|status| status.code().is_none());
             failed = if killed { 0 } else { failed + 1 };
             if failed >= FAILED_STARTS_MAX {
-                return Failure::failed(format!("the seat does not start: {status:?}"))
-                    .hint(format!("its log is {}", self.log().display()));
+                return self.does_not_start();
             }
             tokio::time::sleep(RESTART_AFTER).await;
         }
@@ -109,6 +112,14 @@ impl SeatProcess {
         let mut state = self.state();
         state.pid = None;
         state.ending
+    }
+
+    /// The log may go with the scratch folder, so its end is told here.
+    fn does_not_start(&self) -> Failure {
+        let log = std::fs::read_to_string(self.log()).unwrap_or_default();
+        let lines: Vec<_> = log.lines().rev().take(LOG_LINES_TOLD).collect();
+        let told = lines.into_iter().rev().collect::<Vec<_>>().join("\n  ");
+        Failure::failed(format!("the seat does not start; it said:\n  {told}"))
     }
 
     fn log(&self) -> PathBuf {
@@ -136,6 +147,8 @@ impl SeatProcess {
                 "--practice-delay",
             ])
             .arg(self.think_ms.to_string())
+            .arg("--web-stand-in")
+            .arg(&self.stand_in)
             .arg("--repo")
             .arg(&self.root)
             .stdin(Stdio::null())

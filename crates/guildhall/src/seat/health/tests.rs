@@ -22,7 +22,9 @@ fn status() -> Status {
         home: None,
     };
     let policy = guildhall_binding::read(bytes, expect).expect("the example is valid");
-    let connector = Connector::new(Arc::new(policy), Durable::of_carry(Carry::default()));
+    let (_, book) = guildhall_authority::permit::found();
+    let durable = Durable::of_carry(Carry::default());
+    let connector = Connector::new(Arc::new(policy), durable, book);
     connector.status(&Moment {
         mono: Mono(0),
         wall: wall(0),

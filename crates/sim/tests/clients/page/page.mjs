@@ -6,12 +6,16 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
+import { cards } from './cards.mjs';
+
 const require = createRequire(join(process.env.GUILDHALL_NODE_MODULES, 'here.js'));
 const { chromium } = require('playwright-core');
+const discord = require('discord.js');
 const axeSource = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 
 const origin = process.env.SIM_ORIGIN;
 const facts = await fetch(`${origin}/control`).then((answer) => answer.json());
+const userId = (name) => facts.users.find((user) => user.name === name).id;
 const channelId = (name) => facts.channels.find((channel) => channel.name === name).id;
 
 async function control(method, path, body) {
@@ -268,7 +272,9 @@ async function looks() {
 
 const page = await open();
 let failed = 0;
-for (const [name, run] of [...Object.entries(cases), ['it looks right and is accessible at every width', looks]]) {
+const tools = { origin, facts, discord, bot, channelId, userId, speakAs, visit, picture, accessible };
+const all = { ...cases, ...cards(tools) };
+for (const [name, run] of [...Object.entries(all), ['it looks right and is accessible at every width', looks]]) {
   try {
     await run(page);
     assert.deepEqual(complaints, [], 'complaints of the browser');
