@@ -1,13 +1,14 @@
 // Drives `guildhall demo` in a real browser, as a stranger would: says hello, is answered, kills the
-// seat in the middle of a turn, and sees it come back and say so.
+// seat in the middle of a turn, sees it come back and say so, has it read, search and change files,
+// and allows or denies what it asks.
 //
 // In: GUILDHALL_BIN, GUILDHALL_CHROMIUM, GUILDHALL_NODE_MODULES. Out: exit code 0, and pictures where
 // PICTURES names a folder. Never: a process that is left behind.
 
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -69,6 +70,59 @@ async function picture(page, name) {
   if (process.env.PICTURES) await page.screenshot({ path: join(process.env.PICTURES, `${name}.png`) });
 }
 
+// Reads, searches, asks, changes, commits: what the seat may do, and what a person has to allow.
+async function tools(page) {
+  const desk = join(facts.files, 'desk');
+  const todo = () => readFileSync(join(desk, 'todo.md'), 'utf8');
+  const answer = async (text) => {
+    await say(page, text);
+    await until(`an answer to ${text}`, async () => (await repliesTo(text)).some((one) => !one.content.includes('Permission')));
+    return (await repliesTo(text)).find((one) => !one.content.includes('Permission')).content;
+  };
+  const card = (text) => message(page, text).filter({ hasText: 'Permission needed' }).last();
+
+  await speakAs(page, 'Ana');
+  assert.match(await answer('list handbook'), /welcome\.md/);
+  assert.match(await answer('read handbook/tools/loans.md'), /spokeshave \| Ana/);
+  assert.match(await answer('search handbook for Olga'), /welcome\.md:5/);
+  assert.match(await answer('read handbook/../../data/secrets/bot.token'), /refused/);
+  assert.match(await answer('fetch https://pages.example.org/opening-hours'), /Tuesday to Friday \| 9 to 18/);
+  assert.match(await answer('fetch http://127.0.0.1/'), /refused/);
+
+  const before = todo();
+  const edit = 'edit desk/todo.md: order beeswax => order linseed oil';
+  await say(page, edit);
+  await card('Edit todo.md').waitFor();
+  await picture(page, 'demo-card-1440-light');
+  await card('Edit todo.md').getByRole('button', { name: 'Once' }).click();
+  await page.getByText('Only an operator of this seat can decide that.').first().waitFor();
+  assert.equal(todo(), before, 'Ana is no operator');
+  await speakAs(page, 'Olga');
+  await card('Edit todo.md').getByRole('button', { name: 'Once' }).click();
+  await until('the change', async () => todo() !== before);
+  assert.equal(todo(), before.replace('order beeswax', 'order linseed oil'));
+  await until('the answer', async () => (await repliesTo(edit)).some((one) => one.content.includes('Edited todo.md')));
+  await message(page, 'Allowed once by').filter({ hasText: 'and done' }).first().waitFor();
+
+  const create = 'create desk/plan.md: Saturday';
+  await say(page, create);
+  await card('Create plan.md').waitFor();
+  await card('Create plan.md').getByRole('button', { name: 'Deny' }).click();
+  await until('the refusal', async () => (await repliesTo(create)).some((one) => one.content.includes('denied')));
+  assert.ok(!existsSync(join(desk, 'plan.md')), 'a denied file is not there');
+
+  await speakAs(page, 'Ben');
+  const commit = 'commit desk/todo.md: Linseed oil instead of wax';
+  await say(page, commit);
+  await card('Commit 1 file').waitFor();
+  await speakAs(page, 'Olga');
+  await card('Commit 1 file').getByRole('button', { name: 'Once' }).click();
+  await until('the commit', async () => (await repliesTo(commit)).some((one) => one.content.includes('pushed: false')));
+  const log = execFileSync('git', ['-C', desk, 'log', '-1', '--format=%an|%B'], { encoding: 'utf8' });
+  assert.match(log, /^Seat\|Linseed oil instead of wax\n\nRequested-by: Ben\n/);
+  assert.equal(execFileSync('git', ['-C', desk, 'status', '--porcelain'], { encoding: 'utf8' }), '');
+}
+
 try {
   const page = await open(1440, 900, 'light');
   await until('the seat to serve', async () => (await fetch(`${facts.control}/panel`).then((a) => a.ok && a.text())).includes('serving'));
@@ -97,6 +151,8 @@ try {
   await until('an answer after the recovery', async () => (await repliesTo('who are you?')).length === 1);
   assert.equal((await repliesTo('slow 5')).length, 1, 'no second line after the recovery');
 
+  await tools(page);
+
   for (const [width, height, scheme] of [[360, 780, 'dark'], [768, 1024, 'light']]) {
     const narrow = await open(width, height, scheme);
     await message(narrow, 'who are you?').first().waitFor();
@@ -111,7 +167,7 @@ try {
   demo.kill('SIGINT');
   const [code] = demo.exitCode === null ? await once(demo, 'exit') : [demo.exitCode];
   assert.equal(code, 0, `the demo ends in order\n${said}`);
-  const folder = said.match(/log are in (\S+)/)?.[1];
+  const folder = said.match(/may read and change are in (\S+)/)?.[1];
   assert.ok(folder && !existsSync(folder), 'nothing is left behind');
 }
 console.log('demo: 1 passed, 0 failed');

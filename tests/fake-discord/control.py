@@ -8,6 +8,8 @@ In: JSON. Out: JSON. Never: something that Discord itself would not do, lie or l
     POST /_control/flood      {channel, author, content, count, raw?}  many messages that are kept nowhere
     POST /_control/repeat     {channel, message}                  the same MESSAGE_CREATE once more
     POST /_control/threads    {id?, parent, name, announce?}      a thread; `announce: false` keeps it unsaid
+    POST /_control/presses    {channel, message, user, custom_id, stale?, age?, guild?, raw?}  gives {id, token}
+    GET  /_control/presses                                    every press with its answers, oldest first
     POST /_control/faults     {method?, path?, times?, status?, headers?, body?, delay?, lose?}
     POST /_control/gateway    {do: reconnect|invalid|close|drop|heartbeat|silence, code?, resumable?, when?}
     POST /_control/switches   any of the world's switches
@@ -24,13 +26,17 @@ import re
 from aiohttp import web
 
 from gateway import Gateway
+from interactions import Interactions
 from record import Record
 from world import Fault, World
 
 
 class Control:
-    def __init__(self, world: World, gateway: Gateway, record: Record):
+    def __init__(
+        self, world: World, gateway: Gateway, record: Record, interactions: Interactions
+    ):
         self.world, self.gateway, self.record = world, gateway, record
+        self.interactions = interactions
 
     def routes(self):
         post, get = web.post, web.get
@@ -41,6 +47,8 @@ class Control:
             post("/_control/flood", self.flood),
             post("/_control/repeat", self.repeat),
             post("/_control/threads", self.thread),
+            post("/_control/presses", self.press),
+            get("/_control/presses", self.presses),
             post("/_control/faults", self.fault),
             post("/_control/gateway", self.order),
             post("/_control/switches", self.switch),
@@ -100,6 +108,13 @@ class Control:
         said = await request.json()
         await self.gateway.delete(said["channel"], said["message"])
         return web.json_response({})
+
+    async def press(self, request):
+        press = await self.interactions.press(await request.json())
+        return web.json_response({"id": press.id, "token": press.token})
+
+    async def presses(self, request):
+        return web.json_response([press.about() for press in self.interactions.presses])
 
     async def thread(self, request):
         said = await request.json()

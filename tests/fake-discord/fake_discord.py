@@ -20,6 +20,7 @@ from aiohttp import web
 
 from control import Control
 from gateway import Gateway
+from interactions import Interactions
 from record import Record
 from rest import Rest
 from world import Refused, World
@@ -34,7 +35,8 @@ async def refusals(request, handler):
 
 
 def application(world: World, gateway: Gateway, record: Record) -> web.Application:
-    rest = Rest(world, gateway, record)
+    interactions = Interactions(world, gateway)
+    rest = Rest(world, gateway, record, interactions)
 
     async def front(request: web.Request):
         if request.headers.get("Upgrade", "").lower() == "websocket":
@@ -42,7 +44,7 @@ def application(world: World, gateway: Gateway, record: Record) -> web.Applicati
         return await rest.serve(request)
 
     made = web.Application(client_max_size=30 * 1024 * 1024, middlewares=[refusals])
-    made.add_routes(Control(world, gateway, record).routes())
+    made.add_routes(Control(world, gateway, record, interactions).routes())
     made.router.add_route("*", "/{tail:.*}", front)
     return made
 
@@ -65,7 +67,7 @@ async def serve(options) -> None:
     site = web.TCPSite(runner, "127.0.0.1", options.port, shutdown_timeout=0.1)
     await site.start()
     port = site._server.sockets[0].getsockname()[1]
-    gateway.origin = f"http://127.0.0.1:{port}"
+    gateway.origin = world.origin = f"http://127.0.0.1:{port}"
     about = {"origin": gateway.origin, "token": world.token}
     print(json.dumps({**about, "guild": world.guild_id, "bot": world.bot_id}), flush=True)
     ended = asyncio.Event()

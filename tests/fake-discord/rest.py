@@ -14,10 +14,13 @@ import urllib.parse
 from aiohttp import web
 
 from gateway import Gateway
+from interactions import Interactions
 from record import Record
 from world import Refused, World
 
 PREFIX = re.compile(r"^/api(?:/v(?:9|10))?(/.*)$")
+# Where an interaction's token stands: it answers for its press, so the record does not have it.
+WITH_TOKEN = re.compile(r"^(/(?:interactions|webhooks)/\d+/)[^/]+")
 
 
 def answer(status: int, body, headers=None) -> web.Response:
@@ -30,8 +33,30 @@ def answer(status: int, body, headers=None) -> web.Response:
     return response
 
 
+async def read(request: web.Request) -> tuple:
+    """The fields of a body, and the files of a form."""
+    kind = request.headers.get("Content-Type", "")
+    if kind.startswith("multipart/form-data"):
+        form = await request.post()
+        files = [
+            {
+                "field": name,
+                "filename": value.filename,
+                "content_type": value.headers.get("Content-Type", value.content_type),
+                "bytes": value.file.read(),
+            }
+            for name, value in form.items()
+            if isinstance(value, web.FileField)
+        ]
+        return json.loads(form["payload_json"]), files
+    raw = await request.read()
+    return (json.loads(raw) if raw and "json" in kind else None), []
+
+
 class Rest:
-    def __init__(self, world: World, gateway: Gateway, record: Record):
+    def __init__(
+        self, world: World, gateway: Gateway, record: Record, interactions: Interactions
+    ):
         self.world, self.gateway, self.record = world, gateway, record
         snow = r"(\d+)"
         self.routes = [
@@ -54,28 +79,29 @@ class Rest:
             ("PUT", rf"/channels/{snow}/messages/{snow}/reactions/([^/]+)/@me", self.react),
             ("DELETE", rf"/channels/{snow}/messages/{snow}/reactions/([^/]+)/@me", self.nothing),
             ("POST", rf"/channels/{snow}(?:/messages/{snow})?/threads", self.create_thread),
+            ("POST", rf"/interactions/{snow}/([^/]+)/callback", interactions.callback),
+            ("POST", rf"/webhooks/{snow}/([^/]+)", interactions.follow_up),
         ]
         self.routes = [(m, re.compile(f"^{p}$"), h) for m, p, h in self.routes]
 
     async def serve(self, request: web.Request) -> web.StreamResponse:
         path = PREFIX.match(request.path)
+        if not path and request.path.startswith("/attachments/"):
+            return self.file(request.path)
         if not path:
             return answer(404, {"message": "404: Not Found", "code": 0})
         self.world.counts["requests"] += 1
-        raw = await request.read()
-        body = None
-        if raw and "json" in request.headers.get("Content-Type", ""):
-            body = json.loads(raw)
+        body, files = await read(request)
         line = self.record.add(
             "request",
             method=request.method,
-            path=path[1],
+            path=WITH_TOKEN.sub(r"\1…", path[1]),
             query=dict(request.query),
             agent=request.headers.get("User-Agent", ""),
             auth=self.judge(request),
             body=body,
         )
-        call = {"query": dict(request.query), "body": body, "line": line}
+        call = {"query": dict(request.query), "body": body, "files": files, "line": line}
         fault = self.world.fault_for(request.method, path[1])
         delay = self.world.switches["delay"] + (fault.delay if fault else 0.0)
         if delay:
@@ -100,6 +126,12 @@ class Rest:
         line["status"] = status
         return answer(status, found, headers)
 
+    def file(self, path: str) -> web.Response:
+        kept = self.world.files.get(path)
+        if kept is None:
+            return web.Response(status=404, text="This content is no longer available.")
+        return web.Response(body=kept["bytes"], headers={"Content-Type": kept["content_type"]})
+
     def judge(self, request: web.Request) -> str:
         said = request.headers.get("Authorization")
         if said is None:
@@ -109,7 +141,7 @@ class Rest:
     async def carry_out(self, method, path, call, request):
         """Status, body and headers of one call."""
         try:
-            needs_token = path != "/gateway" and not path.startswith("/interactions/")
+            needs_token = path != "/gateway" and not path.startswith(("/interactions/", "/webhooks/"))
             if needs_token and (call["line"]["auth"] != "right" or self.world.switches["wrong_token"]):
                 raise Refused(401, 0, "401: Unauthorized")
             for route_method, pattern, handler in self.routes:
@@ -170,7 +202,7 @@ class Rest:
         return self.world.member(user_id)
 
     async def post_message(self, call, channel_id):
-        message, new = self.world.post(channel_id, call["body"] or {})
+        message, new = self.world.post(channel_id, call["body"] or {}, call["files"])
         call["line"]["message"] = message["id"]
         call["line"]["new"] = new
         self.world.posts.append(
@@ -185,7 +217,12 @@ class Rest:
         message = self.world.find_message(channel_id, message_id)
         if message["author"]["id"] != self.world.bot_id:
             raise Refused(403, 50005, "Cannot edit a message authored by another user")
-        message.update({k: v for k, v in (call["body"] or {}).items() if k in message})
+        change = dict(call["body"] or {})
+        if "attachments" in change:
+            # Those that are named stay; without the field, all of them do.
+            kept = {str(a["id"]) for a in change.pop("attachments") or []}
+            message["attachments"] = [a for a in message["attachments"] if a["id"] in kept]
+        message.update({k: v for k, v in change.items() if k in message})
         message["edited_timestamp"] = self.world.timestamp()
         await self.gateway.dispatch("MESSAGE_UPDATE", {**message, "guild_id": self.world.guild_id})
         return message

@@ -6,6 +6,7 @@ well-known client that nobody here wrote: what it accepts is Discord enough.
 
 import asyncio
 import http.client
+import io
 import json
 import sys
 import unittest
@@ -15,7 +16,7 @@ import discord
 import yarl
 
 from e2e.case import Case
-from e2e.fake import BOT, EVE, GENERAL, GUILD, TOKEN
+from e2e.fake import ANA, BOT, EVE, GENERAL, GUILD, TOKEN
 from e2e.parts import joined, open_fence
 from run_e2e import Sentences
 
@@ -36,6 +37,14 @@ class Client(discord.Client):
 
     async def on_resumed(self):
         self.events.put_nowait(("resumed", None))
+
+    async def on_interaction(self, press):
+        if str(press.user.id) != ANA:
+            await press.response.send_message("not yours", ephemeral=True)
+        else:
+            await press.response.defer()
+            await press.message.edit(content="allowed once", view=None)
+        self.events.put_nowait(("press", press.data["custom_id"]))
 
     async def on_message(self, message):
         self.events.put_nowait(("message", message.content))
@@ -96,6 +105,32 @@ class Judge(Case):
         self.with_client(story)
 
 
+    def a_foreign_client_posts_a_card_with_a_file_and_answers_its_presses(self):
+        async def story(client):
+            view = discord.ui.View(timeout=None)
+            for label in ("Once", "Deny"):
+                view.add_item(discord.ui.Button(label=label, custom_id=f"ask:1:{label.lower()}"))
+            channel = client.get_guild(int(GUILD)).get_channel(int(GENERAL))
+            file = discord.File(io.BytesIO(b"+ a line\n"), "change.diff")
+            card = await channel.send("may it?", view=view, file=file)
+            self.assertEqual(await card.attachments[0].read(), b"+ a line\n")
+            for who, choice in ((EVE, "deny"), (ANA, "once")):
+                await asyncio.to_thread(self.press, card.id, who, f"ask:1:{choice}")
+                self.assertEqual(await client.wait("press"), f"ask:1:{choice}")
+            eve, ana = await asyncio.to_thread(self.fake.call, "GET", "/_control/presses")
+            self.assertEqual((eve["answer"], [s["content"] for s in eve["said"]]), (4, ["not yours"]))
+            self.assertTrue(eve["said"][0]["private"])
+            self.assertEqual((ana["answer"], ana["said"]), (6, []))
+            kept = (await asyncio.to_thread(self.fake.from_bot))[0]
+            self.assertEqual((kept["content"], kept["components"]), ("allowed once", []))
+
+        self.with_client(story)
+
+    def press(self, message, user, custom_id):
+        wish = {"channel": GENERAL, "message": str(message), "user": user, "custom_id": custom_id}
+        self.fake.call("POST", "/_control/presses", wish)
+
+
 class Rules(Case):
     """Discord's rules that a seat leans on, asked for directly."""
 
@@ -151,7 +186,68 @@ class Rules(Case):
         self.assertEqual(status, 200)
         self.assertEqual([m["id"] for m in self.fake.from_bot()], [found["id"]])
 
-    def history_pages_are_newest_first_and_bounded(self):
+    def card(self):
+        button = {"type": 2, "style": 3, "label": "Once", "custom_id": "ask:1:once"}
+        rows = [{"type": 1, "components": [button]}]
+        payload = {"content": f"<@{ANA}> may it?", "nonce": "card", "enforce_nonce": True,
+                   "components": rows, "allowed_mentions": {"parse": [], "users": [ANA]}}
+        part = 'Content-Disposition: form-data; name="{}"'
+        body = "\r\n".join([
+            "--b", part.format("payload_json"), "", json.dumps(payload),
+            "--b", part.format('files[0]"; filename="change.diff'), "Content-Type: text/plain", "",
+            "+ a line", "--b--", "",
+        ])
+        link = http.client.HTTPConnection(self.fake.address, timeout=30)
+        headers = {"Authorization": f"Bot {TOKEN}", "Content-Type": "multipart/form-data; boundary=b"}
+        link.request("POST", f"/api/v10/channels/{GENERAL}/messages", body, headers)
+        response = link.getresponse()
+        found = json.loads(response.read())
+        link.close()
+        self.assertEqual(response.status, 200, found)
+        return found
+
+    def press(self, card, **more):
+        wish = {"channel": GENERAL, "message": card["id"], "user": EVE, "custom_id": "ask:1:once"}
+        return self.fake.call("POST", "/_control/presses", {**wish, **more})
+
+    def a_card_is_one_message_with_its_file_and_an_edit_keeps_the_file(self):
+        card = self.card()
+        self.assertEqual(self.card()["id"], card["id"])
+        self.assertEqual([m["id"] for m in card["mentions"]], [ANA])
+        file = card["attachments"][0]
+        self.assertEqual((file["filename"], file["size"]), ("change.diff", 8))
+        link = http.client.HTTPConnection(self.fake.address, timeout=30)
+        link.request("GET", file["url"].removeprefix(self.fake.origin))
+        self.assertEqual(link.getresponse().read(), b"+ a line")
+        link.close()
+        path = f"/channels/{GENERAL}/messages/{card['id']}"
+        status, edited = self.rest("PATCH", path, {"content": "over", "components": []})
+        self.assertEqual((status, edited["components"]), (200, []))
+        self.assertEqual(edited["attachments"], card["attachments"])
+        with self.assertRaises(AssertionError):
+            self.press(card)
+        self.press(card, stale=True)
+
+    def a_press_is_answered_once_in_time_and_its_token_is_in_no_record(self):
+        card = self.card()
+        press, late = self.press(card), self.press(card, age=3.0)
+        deferred = {"type": 6}
+        answers = [
+            self.rest("POST", f"/interactions/{p['id']}/{token}/callback", deferred)
+            for p, token in [
+                (press, "another"),
+                (press, press["token"]),
+                (press, press["token"]),
+                (late, late["token"]),
+            ]
+        ]
+        codes = [(status, body and body["code"]) for status, body in answers]
+        self.assertEqual(codes, [(404, 10062), (204, None), (400, 40060), (404, 10062)])
+        lines = json.dumps(self.fake.call("GET", "/_control/record"))
+        self.assertIn("/callback", lines)
+        self.assertNotIn(press["token"], lines)
+
+    def the_pages_of_a_history_are_newest_first_and_bounded(self):
         ids = [self.fake.say(f"m{n}") for n in range(6)]
         path = f"/channels/{GENERAL}/messages"
         cases = [
@@ -183,7 +279,7 @@ class Rules(Case):
 
         return asyncio.run(run())
 
-    def content_comes_empty_without_its_intent_unless_the_bot_is_mentioned(self):
+    def a_content_comes_empty_without_its_intent_unless_the_bot_is_mentioned(self):
         async def story(socket):
             heard = []
             for _ in range(2):

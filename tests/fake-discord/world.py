@@ -85,6 +85,9 @@ class World:
         self.nonces: dict[tuple, tuple] = {}
         self.nonce_window = NONCE_WINDOW_SECONDS
         self.posts: list = []
+        # Files by the path that they are served at.
+        self.files: dict[str, dict] = {}
+        self.origin = ""
         self.sessions: dict[str, Session] = {}
         self.faults: list[Fault] = []
         self.gateway_script: dict[str, list] = {}
@@ -259,15 +262,16 @@ class World:
 
     # --- what the bot sends --------------------------------------------------------------------
 
-    def post(self, channel_id: str, body: dict) -> tuple[dict, bool]:
+    def post(self, channel_id: str, body: dict, files=()) -> tuple[dict, bool]:
         """Create Message, with the nonce rule. Gives the message and whether it is new."""
+        self._check_buttons(body.get("components") or [])
         channel = self.channel(channel_id)
         if channel["type"] in (15, 16):
             raise Refused(400, 40058, "Cannot send messages in a forum channel")
         content = body.get("content") or ""
         if len(content) > CONTENT_MAX_CHARS:
             raise form_error("content", "BASE_TYPE_MAX_LENGTH", "Must be 2000 or fewer in length.")
-        if not content.strip():
+        if not content.strip() and not files:
             raise Refused(400, 50006, "Cannot send an empty message")
         nonce = body.get("nonce")
         if isinstance(nonce, str) and len(nonce) > NONCE_MAX_CHARS:
@@ -285,11 +289,40 @@ class World:
         reference = body.get("message_reference")
         if reference:
             raw = self._reference(channel_id, reference)
+        raw["components"] = body.get("components") or []
+        raw["attachments"] = [self.keep(channel_id, file) for file in files]
+        named = (allowed or {}).get("users") or []
+        raw["mentions"] = [self.user(u) for u in named if f"<@{u}>" in content]
         message = self.message(channel_id, self.user(self.bot_id), content, **raw)
         if nonce is not None:
             message["nonce"] = nonce
             self.nonces[(self.bot_id, str(nonce))] = (time.monotonic(), message)
         return message, True
+
+    def keep(self, channel_id: str, file: dict) -> dict:
+        """Stores a file; gives it as a message names it."""
+        made = self.new_id()
+        path = f"/attachments/{channel_id}/{made}/{file['filename']}"
+        self.files[path] = file
+        url = self.origin + path
+        return {
+            "id": made,
+            "filename": file["filename"],
+            "size": len(file["bytes"]),
+            "content_type": file["content_type"],
+            "url": url,
+            "proxy_url": url,
+        }
+
+    @staticmethod
+    def _check_buttons(rows: list) -> None:
+        buttons = [b for row in rows for b in row.get("components", [])]
+        ids = [b.get("custom_id", "") for b in buttons]
+        fits = all(row.get("type") == 1 and 1 <= len(row["components"]) <= 5 for row in rows)
+        fits = fits and all(1 <= len(i) <= 100 for i in ids) and len(set(ids)) == len(ids)
+        fits = fits and all(1 <= len(b.get("label", "")) <= 80 for b in buttons)
+        if len(rows) > 5 or not fits:
+            raise form_error("components", "BASE_TYPE_BAD_LENGTH", "not rows of buttons")
 
     def _reference(self, channel_id: str, reference: dict) -> dict:
         target = str(reference.get("message_id"))

@@ -8,7 +8,10 @@ use crate::{
     step::shown,
     trouble::{Outcome, Trouble},
 };
-use std::process::{Command, ExitCode};
+use std::{
+    ffi::OsString,
+    process::{Command, ExitCode},
+};
 
 /// Options of the fault machine.
 #[derive(clap::Args)]
@@ -103,7 +106,45 @@ pub(crate) fn bench(args: &BenchArgs) -> Outcome<ExitCode> {
         .arg("--program")
         .arg(folder.join("guildhall"))
         .args(&args.options);
-    hand_over(&mut command)
+    let measured = hand_over(&mut command)?;
+    if measured != ExitCode::SUCCESS || !args.options.is_empty() {
+        return Ok(measured);
+    }
+    measure_libraries(&checkout)
+}
+
+/// Measures two libraries beside their peers: the search beside ripgrep, pages beside their tokenizer.
+fn measure_libraries(checkout: &Checkout) -> Outcome<ExitCode> {
+    println!("\npages as text:");
+    let pages = ["--package", "guildhall-web", "--example", "speed"];
+    let measured = example(checkout, &pages, &[])?;
+    if measured != ExitCode::SUCCESS {
+        return Ok(measured);
+    }
+    println!("\nsearch beside ripgrep:");
+    let Some(ripgrep) = find_program("rg") else {
+        return Err(
+            Trouble::new("ripgrep is missing, so the search has no peer here")
+                .remedy("cargo install ripgrep --locked, then run this again."),
+        );
+    };
+    let search = [
+        "--package",
+        "guildhall-confine",
+        "--example",
+        "search_ratio",
+    ];
+    example(checkout, &search, &["generated".into(), ripgrep.into()])
+}
+
+fn example(checkout: &Checkout, which: &[&str], options: &[OsString]) -> Outcome<ExitCode> {
+    let mut command = Command::new(cargo());
+    command
+        .args(["run", "--release", "--quiet"])
+        .args(which)
+        .arg("--")
+        .args(options);
+    hand_over(command.current_dir(&checkout.root))
 }
 
 /// Looks for known advisories against what the lock file names.

@@ -38,6 +38,8 @@ enum Chore {
     Faults(chores::FaultsArgs),
     /// Kill the real program at every step, and print what became of each message.
     Kills(kills::KillsArgs),
+    /// Have an adversary exchange files, links and folders under readers and writers, a million times.
+    Race(kills::RaceArgs),
     /// Let the real program work under random faults, and fail when it grows.
     Soak(kills::SoakArgs),
     /// Measure the release build against floors of the same run.
@@ -55,6 +57,7 @@ fn main() -> ExitCode {
         Chore::Test(args) => suite::run(&args),
         Chore::Faults(args) => chores::faults(&args),
         Chore::Kills(args) => kills::kills(&args),
+        Chore::Race(args) => kills::race(&args),
         Chore::Soak(args) => kills::soak(&args),
         Chore::Bench(args) => chores::bench(&args),
         Chore::Audit => chores::audit(),

@@ -22,6 +22,7 @@ use std::{
 pub(crate) struct Tools {
     node: PathBuf,
     node_modules: PathBuf,
+    pi: node::Pi,
     python: PathBuf,
     chromium: PathBuf,
 }
@@ -38,21 +39,26 @@ impl Tools {
         let _lock = lock(checkout)?;
         let node = node::find()?;
         let node_modules = node::packages(checkout, &node)?;
+        let pi = node::pi(checkout, &node)?;
         let python = python::packages(checkout)?;
         let chromium = browser::find_or_install()?;
         Ok(Self {
             node,
             node_modules,
+            pi,
             python,
             chromium,
         })
     }
 
     /// The variables that tests read, each with its value.
-    pub(crate) fn variables(&self) -> [(&'static str, &PathBuf); 4] {
+    pub(crate) fn variables(&self) -> [(&'static str, &PathBuf); 7] {
         [
             ("GUILDHALL_NODE", &self.node),
             ("GUILDHALL_NODE_MODULES", &self.node_modules),
+            ("GUILDHALL_TEST_PI_160", &self.pi.supported),
+            ("GUILDHALL_TEST_PI_0731", &self.pi.oldest),
+            ("GUILDHALL_TEST_PI_NODE", &self.pi.node),
             ("GUILDHALL_PYTHON", &self.python),
             ("GUILDHALL_CHROMIUM", &self.chromium),
         ]

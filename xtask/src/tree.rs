@@ -89,6 +89,10 @@ fn verdicts(metadata: &Metadata, files: &Files, checkout: &Checkout) -> Vec<Verd
         ),
         rule("a file is named for its subject", sources::unnamed(files)),
         rule(
+            "a page names tests that there are",
+            sources::untested(files),
+        ),
+        rule(
             "deciding crates have no clock, disk, chance or random order",
             sources::impure(files),
         ),

@@ -85,6 +85,20 @@ class Fake:
         body = {"parent": parent, "name": "a thread", "announce": announce}
         return self.call("POST", "/_control/threads", body)["id"]
 
+    def press(self, card: dict, word: str, user: str, **more) -> dict:
+        """Somebody presses a button of a card: `once` or `deny`, or whatever `custom_id` says."""
+        rows = card.get("components") or []
+        found = [b["custom_id"] for row in rows for b in row["components"]]
+        chosen = next((it for it in found if it.endswith(f":{word}")), None)
+        body = {"channel": card["channel_id"], "message": card["id"], "user": user}
+        made = self.call("POST", "/_control/presses", {**body, "custom_id": chosen, **more})
+        return {**made, "custom_id": chosen}
+
+    def answer_to(self, press: dict) -> dict:
+        """How the seat answered a press, once it did."""
+        mine = lambda: next(p for p in self.call("GET", "/_control/presses") if p["id"] == press["id"])
+        return until(lambda: mine()["answer"] is not None and mine(), "an answer to a press")
+
     def fault(self, method: str, path: str, **more) -> None:
         self.call("POST", "/_control/faults", {"method": method, "path": path, **more})
 
@@ -93,6 +107,19 @@ class Fake:
 
     def switch(self, **switches) -> None:
         self.call("POST", "/_control/switches", switches)
+
+    def card(self, message: str, channel: str = GENERAL) -> dict:
+        """The card that a message led to, once it stands with its buttons."""
+        def found():
+            cards = [m for m in self.replies(message, channel) if m.get("components")]
+            return cards and cards[0]
+        return until(found, f"a card for {message}")
+
+    def shown(self, card: dict) -> dict:
+        """A card as it stands now."""
+        channel = card["channel_id"]
+        all_of_it = self.call("GET", f"/_control/messages?channel={channel}")
+        return next(m for m in all_of_it if m["id"] == card["id"])
 
     # --- questions -----------------------------------------------------------------------------
 

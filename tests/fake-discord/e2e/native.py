@@ -85,9 +85,36 @@ class Answers(ModelCase):
         self.told(message)
         found = self.record(seat, message)
         self.assertEqual(found["how"], "done")
-        self.assertEqual(found["run"]["usage"]["inputTokens"], 1234)
-        self.assertEqual(found["run"]["usage"]["outputTokens"], 56)
-        self.assertEqual(found["run"]["engineTurns"], 1)
+        self.assertEqual(found["usage"]["inputTokens"], 1234)
+        self.assertEqual(found["usage"]["outputTokens"], 56)
+        self.assertEqual(found["engine"]["turns"], 1)
+
+    def the_day_s_money_is_a_ceiling_that_is_told_once_and_seen_before(self):
+        price = {"inputPerMTok": 10, "outputPerMTok": 100}
+        limits = {"turnsPerDay": 1000, "usdPerDay": 0.03}
+        seat = self.modelled({"price": price}, limits=limits).serve()
+        dear = Script([text("yes"), *end(tokens_in=1000, tokens_out=100)])
+        self.model.play(dear, dear)
+        first = self.fake.say("one")
+        self.told(first)
+        self.assertEqual(self.record(seat, first)["usage"]["microUsd"], 20_000)
+        self.told(self.fake.say("two, which starts below it"))
+        third = self.fake.say("three")
+        self.assertIn("spending limit", self.told(third))
+        fourth = self.fake.say("four")
+        self.dropped(seat, fourth, "cost-ceiling")
+        self.assertIn("spent today 0.040000 USD of 0.030000 USD", seat.run_once("status")[1])
+        self.assertEqual(len(self.model.seen), 2)
+        seat.kill()
+        seat.restart()
+        fifth = self.fake.say("five, after a crash")
+        self.dropped(seat, fifth, "cost-ceiling")
+        self.assertEqual(len(self.model.seen), 2)
+        limits["usdPerDay"] = 1
+        seat.write_binding(json.dumps({**seat.binding, "limits": limits}))
+        self.assertEqual(seat.run_once("reload")[0], 0)
+        self.model.play(answers("again"))
+        self.assertEqual(self.told(self.fake.say("six, with more money")), "again")
 
     def odd_answers_are_shown_as_people_should_read_them(self):
         seat = self.modelled(limits={"turnsPerDay": 1000, "turnTimeoutSeconds": 20}).serve()
@@ -117,7 +144,7 @@ class Answers(ModelCase):
             self.assertEqual(post["allowed_mentions"].get("parse"), [])
         parts = [p["content"] for p in self.fake.posts() if "word" in p["content"]]
         self.assertEqual("".join(parts).split(), long.split(), "nothing lost, nothing twice")
-        self.assertEqual(self.record(seat, message)["run"].get("tools", []), [])
+        self.assertEqual(self.record(seat, message)["tools"], [])
 
     def the_other_interface_is_spoken_too_and_two_texts_are_both_shown(self):
         key = self.folder / "key"

@@ -1,6 +1,7 @@
 //! Node and its packages.
 //!
-//! In: `xtask/tools/package.json` and its lock file. Out: node, and the folder of its packages.
+//! In: `xtask/tools/package.json` and `xtask/tools/pi/package.json`, each with its lock file. Out:
+//! node, and folders of its packages.
 //! Never: a script of a package run at its installation.
 
 use super::{cache::Slot, install};
@@ -25,10 +26,38 @@ pub(crate) fn find() -> Outcome<PathBuf> {
 
 /// The folder `node_modules` with everything on the list.
 pub(crate) fn packages(checkout: &Checkout, node: &Path) -> Outcome<PathBuf> {
+    listed(checkout, node, "xtask/tools", "node")
+}
+
+/// The agent pi in two versions, and a node that runs both.
+pub(crate) struct Pi {
+    /// The entry file of the supported version.
+    pub(crate) supported: PathBuf,
+    /// The entry file of the oldest version.
+    pub(crate) oldest: PathBuf,
+    /// The node.
+    pub(crate) node: PathBuf,
+}
+
+/// Installs pi.
+pub(crate) fn pi(checkout: &Checkout, node: &Path) -> Outcome<Pi> {
+    let modules = listed(checkout, node, "xtask/tools/pi", "pi")?;
+    let arch = match std::env::consts::ARCH {
+        "aarch64" => "arm64",
+        _ => "x64",
+    };
+    Ok(Pi {
+        supported: modules.join("@earendil-works/pi-coding-agent/dist/bundle/cli.js"),
+        oldest: modules.join("@mariozechner/pi-coding-agent/dist/cli.js"),
+        node: modules.join(format!("node-linux-{arch}/bin/node")),
+    })
+}
+
+fn listed(checkout: &Checkout, node: &Path, from: &str, kind: &str) -> Outcome<PathBuf> {
     let npm = find_program("npm").ok_or_else(|| {
         Trouble::new("npm is missing").remedy("Install npm; Node.js usually brings it.")
     })?;
-    let sources = LISTS.map(|name| checkout.path("xtask/tools").join(name));
+    let sources = LISTS.map(|name| checkout.path(from).join(name));
     let read = |path: &PathBuf| {
         fs::read_to_string(path)
             .map_err(|error| Trouble::because(format!("cannot read {}", path.display()), error))
@@ -36,7 +65,7 @@ pub(crate) fn packages(checkout: &Checkout, node: &Path) -> Outcome<PathBuf> {
     let lists = [read(&sources[0])?, read(&sources[1])?];
     let slot = Slot::of(
         &checkout.cache,
-        "node",
+        kind,
         &[&lists[0], &lists[1], &node.to_string_lossy()],
     );
     slot.filled(|folder| {

@@ -10,7 +10,7 @@ use super::{
 use std::collections::BTreeSet;
 
 /// Each crate with the crates of ours that it may name.
-const FLOORS: [(&str, &[&str]); 12] = [
+const FLOORS: [(&str, &[&str]); 15] = [
     ("guildhall-binding", &[]),
     ("guildhall-journal", &[]),
     ("guildhall-confine", &[]),
@@ -19,6 +19,18 @@ const FLOORS: [(&str, &[&str]); 12] = [
     (
         "guildhall-connector",
         &["guildhall-binding", "guildhall-authority"],
+    ),
+    ("guildhall-web", &[]),
+    ("guildhall-git", &["guildhall-confine"]),
+    (
+        "guildhall-tools",
+        &[
+            "guildhall-binding",
+            "guildhall-confine",
+            "guildhall-authority",
+            "guildhall-web",
+            "guildhall-git",
+        ],
     ),
     (
         "guildhall-faults",
@@ -38,6 +50,7 @@ const FLOORS: [(&str, &[&str]); 12] = [
             "guildhall-binding",
             "guildhall-authority",
             "guildhall-connector",
+            "guildhall-tools",
         ],
     ),
     (
@@ -45,8 +58,12 @@ const FLOORS: [(&str, &[&str]); 12] = [
         &[
             "guildhall-binding",
             "guildhall-journal",
+            "guildhall-confine",
             "guildhall-authority",
             "guildhall-connector",
+            "guildhall-tools",
+            "guildhall-web",
+            "guildhall-git",
             "guildhall-engine",
             "guildhall-discord",
             "guildhall-sim",

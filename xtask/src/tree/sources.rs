@@ -9,7 +9,10 @@ use super::{
     floors::DECIDING,
 };
 use crate::checkout::Checkout;
-use std::env;
+use std::{collections::BTreeSet, env};
+
+/// A name with so many underscores is a sentence.
+const SENTENCE_MIN: usize = 5;
 
 /// Longest source file, in lines.
 const LINES_MAX: usize = 500;
@@ -94,6 +97,46 @@ pub(super) fn unnamed(files: &Files) -> Vec<Finding> {
         .collect()
 }
 
+/// Names of tests in pages, of which no source file has one.
+pub(super) fn untested(files: &Files) -> Vec<Finding> {
+    let is_source = |file: &&File| {
+        [".rs", ".py", ".mjs"]
+            .iter()
+            .any(|end| file.path.ends_with(end))
+    };
+    let words: BTreeSet<&str> = files
+        .all()
+        .filter(is_source)
+        .flat_map(|file| {
+            file.text
+                .split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+        })
+        .filter(|word| is_sentence(word))
+        .collect();
+    let pages = files.all().filter(|file| file.path.ends_with(".md"));
+    pages
+        .flat_map(|page| {
+            page.text
+                .lines()
+                .zip(1..)
+                .map(move |(line, at)| (page, line, at))
+        })
+        .flat_map(|(page, line, at)| {
+            let named = line.split('`').skip(1).step_by(2);
+            let missing = named.filter(|word| is_sentence(word) && !words.contains(word));
+            missing.map(move |word| format!("{}:{at}: {word}", page.path))
+        })
+        .collect()
+}
+
+/// Whether a word is a sentence, as names of tests are.
+fn is_sentence(word: &str) -> bool {
+    let is_name = word
+        .bytes()
+        .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_');
+    is_name && word.matches('_').count() >= SENTENCE_MIN
+}
+
 /// Clocks, disks, chance and random order in deciding crates. The fault machine is held to the same:
 /// a seed must replay.
 pub(super) fn impure(files: &Files) -> Vec<Finding> {
@@ -175,7 +218,7 @@ fn found<'a>(
 
 #[cfg(test)]
 mod tests {
-    use super::{Files, impure, too_long, undocumented, unfinished, unnamed};
+    use super::{Files, impure, too_long, undocumented, unfinished, unnamed, untested};
 
     #[test]
     fn each_rule_finds_its_own_kind_of_break() {
@@ -219,5 +262,23 @@ mod tests {
         assert_eq!(unnamed(&files), ["crates/sim/src/utils.rs"]);
         assert_eq!(too_long(&files), ["crates/sim/src/long.rs: 501 lines"]);
         assert_eq!(unfinished(&files).len(), 1);
+    }
+
+    #[test]
+    fn a_page_may_name_a_test_that_is_there_and_no_other() {
+        let files = Files::of(&[
+            (
+                "crates/sim/src/a.rs",
+                "//! Doc.\nfn this_test_is_really_there_now() {}\n",
+            ),
+            (
+                "docs/a.md",
+                "`this_test_is_really_there_now` and `this_test_is_not_there_at_all`,\n`max_calls`\n",
+            ),
+        ]);
+        assert_eq!(
+            untested(&files),
+            ["docs/a.md:1: this_test_is_not_there_at_all"]
+        );
     }
 }
