@@ -22,7 +22,7 @@ use crate::{
     moment::{self, Moment},
     prepare::{Before, Prepared, digest, refuse_git_metadata},
     read,
-    staged::Staged,
+    staged::{self, Staged},
     system::{self, Inode},
 };
 
@@ -74,6 +74,8 @@ impl Root {
         let bytes = prepared.after.as_bytes();
         let staged = match (&target, &prepared.before) {
             (Some(target), Some(before)) => {
+                // It will stand under our temporary name until it was looked at once more.
+                let _or_by_another = staged::hold(target.as_fd());
                 Staged::replacing(folder.as_fd(), bytes, target.as_fd(), before)?
             }
             _ => Staged::new(folder.as_fd(), bytes)?,

@@ -6,7 +6,7 @@
 
 use rustix::{
     fd::{AsFd, BorrowedFd, OwnedFd},
-    fs::{AtFlags, Gid, Mode, RenameFlags, Uid, XattrFlags},
+    fs::{AtFlags, FlockOperation, Gid, Mode, RenameFlags, Uid, XattrFlags},
     io::Errno,
 };
 
@@ -73,6 +73,12 @@ impl<'f> Staged<'f> {
                 made => made.map_err(Refusal::of_call)?,
             };
             let facts = system::facts(file.as_fd()).map_err(Refusal::of_call)?;
+            // A sweep that came before the lock takes it for a dead one's.
+            let swept = !hold(file.as_fd()) || system::facts_at(folder, &name).is_err();
+            if swept && attempt < NAME_ATTEMPTS {
+                attempt += 1;
+                continue;
+            }
             return Ok(Self {
                 folder,
                 name,
@@ -185,6 +191,15 @@ impl Drop for Staged<'_> {
             self.remove_name();
         }
     }
+}
+
+/// Tells sweeps of other processes that this file is worked on, for as long as it is open.
+///
+/// Shared, so that no other reader's lock is in the way; a file that another program has locked for
+/// itself is left by sweeps just the same. Without locks on the file system, age has to do. Gives
+/// whether nobody else has locked it for themselves.
+pub(crate) fn hold(file: BorrowedFd<'_>) -> bool {
+    rustix::fs::flock(file, FlockOperation::NonBlockingLockShared) != Err(Errno::WOULDBLOCK)
 }
 
 /// Whether a replacement would lose an attribute that decides who may do what. SELinux labels new

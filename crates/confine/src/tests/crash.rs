@@ -6,7 +6,6 @@ use crate::{
     Access, FileLimit, RelPath, Root, WalkBounds, Way,
     moment::{self, Moment},
 };
-use std::os::unix::fs::MetadataExt as _;
 use std::{env, fs, os::unix::process::ExitStatusExt, path::Path, process::Command};
 
 const LIMIT: FileLimit = FileLimit::bytes(4096);
@@ -56,13 +55,8 @@ fn a_death_leaves_the_old_text_or_the_new_one_and_nothing_else() {
             assert_eq!(text.as_deref(), want, "{moment:?}, there: {there}");
 
             let root = scene.root("work", Access::Write, Way::available());
-            // As a process that started before the file was written: it stays.
-            let kept = root.sweep(0, WalkBounds::default()).expect("sweeps");
-            assert_eq!(kept.removed, 0);
-            // As one that starts in the same second.
-            let folder = fs::metadata(scene.place("work", "")).expect("it is there");
-            let soon = folder.ctime() * 1_000 + folder.ctime_nsec() / 1_000_000 + 100;
-            let swept = root.sweep(soon, WalkBounds::default()).expect("sweeps");
+            // At once, as by a process that starts before the clock of the file system has ticked.
+            let swept = root.sweep(0, WalkBounds::default()).expect("sweeps");
             // The staged file, or the one that it displaced.
             let left = usize::from(moment != Moment::Published || there);
             assert_eq!(
@@ -75,6 +69,42 @@ fn a_death_leaves_the_old_text_or_the_new_one_and_nothing_else() {
                 .collect();
             assert_eq!(names.len(), usize::from(text.is_some()), "{moment:?}");
         }
+    }
+}
+
+#[test]
+fn a_sweep_leaves_what_somebody_works_on() {
+    for (at, there) in [
+        (Moment::Staged, true),
+        (Moment::Staged, false),
+        (Moment::LastCheck, true),
+        (Moment::Published, true),
+    ] {
+        let scene = Scene::new();
+        let file = scene.place("work", "f.txt");
+        if there {
+            fs::write(&file, "old").expect("writes");
+        }
+        let root = scene.root("work", Access::Write, Way::available());
+        let other = scene.root("work", Access::Write, Way::available());
+        let path = RelPath::parse("f.txt").expect("a path");
+        let prepared = root.prepare_write(&path, "new", LIMIT).expect("prepares");
+        let seen = std::rc::Rc::new(std::cell::Cell::new(None));
+        let found = std::rc::Rc::clone(&seen);
+        let act = move |moment: Moment| {
+            if moment == at {
+                // As a process that starts much later than the file was written.
+                let swept = other.sweep(i64::MAX, WalkBounds::default());
+                found.set(Some(swept.expect("sweeps").removed));
+            }
+            Ok(())
+        };
+        let done = moment::during(act, || root.publish(prepared));
+        assert!(done.is_ok(), "{at:?}: {done:?}");
+        assert_eq!(seen.get(), Some(0), "{at:?}, there: {there}");
+        assert_eq!(fs::read_to_string(&file).ok().as_deref(), Some("new"));
+        let names = fs::read_dir(scene.place("work", "")).expect("lists");
+        assert_eq!(names.count(), 1, "{at:?}");
     }
 }
 
