@@ -127,8 +127,8 @@ class Service(Case):
         told = self.degraded(seat, "gateway-deaf")
         self.assertIn(GENERAL, told["words"])
         self.assertTrue(told["since"])
-        until(lambda: supervisor.watchdogs > 0, "the watchdog")
-        self.assertEqual(supervisor.exits[0], -signal.SIGABRT)
+        until(lambda: supervisor.exits, "the watchdog's end of it")
+        self.assertEqual((supervisor.watchdogs, supervisor.exits[0]), (1, -signal.SIGABRT))
         self.active(supervisor, starts=2)
         self.fake.wait_reply(self.fake.say("say again"))
 
