@@ -6,6 +6,7 @@
 use crate::{
     checkout::{Checkout, cargo, find_program},
     step::shown,
+    tools::Tools,
     trouble::{Outcome, Trouble},
 };
 use std::{
@@ -102,10 +103,13 @@ pub(crate) fn bench(args: &BenchArgs) -> Outcome<ExitCode> {
     }
     let folder = checkout.target.join("release");
     let mut command = Command::new(folder.join("guildhall-bench"));
-    command
-        .arg("--program")
-        .arg(folder.join("guildhall"))
-        .args(&args.options);
+    command.arg("--program").arg(folder.join("guildhall"));
+    if args.options.is_empty() {
+        for word in Tools::install(&checkout)?.pi() {
+            command.arg("--pi").arg(word);
+        }
+    }
+    command.args(&args.options);
     let measured = hand_over(&mut command)?;
     if measured != ExitCode::SUCCESS || !args.options.is_empty() {
         return Ok(measured);

@@ -64,6 +64,11 @@ impl Tools {
         ]
     }
 
+    /// The command of the supported pi.
+    pub(crate) fn pi(&self) -> [&PathBuf; 2] {
+        [&self.pi.node, &self.pi.supported]
+    }
+
     /// The node that runs JavaScript.
     pub(crate) fn node(&self) -> &PathBuf {
         &self.node

@@ -3,6 +3,7 @@
 //! In: the program's path. Out: a table of ratios to floors that were measured in the same run on
 //! the same disk. Never: a look into the program, an absolute time that decides anything.
 
+mod engines; // what an engine adds to a turn
 mod fake; // Discord and a model, small and quick
 mod floors;
 mod report;
@@ -36,6 +37,9 @@ struct Args {
     /// Seconds of rest before resident memory is read.
     #[arg(long, default_value_t = 10)]
     rest: u64,
+    /// The program that runs pi and its first arguments, one option each; without it pi is left out.
+    #[arg(long, value_name = "WORD", allow_hyphen_values = true)]
+    pi: Vec<String>,
     /// Only the floors, without the program.
     #[arg(long)]
     floors: bool,
@@ -45,7 +49,7 @@ struct Args {
 }
 
 fn main() -> ExitCode {
-    let args = Args::parse();
+    let mut args = Args::parse();
     let runtime = match tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -56,6 +60,8 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
+    // It is started in another folder.
+    args.program = std::path::absolute(&args.program).unwrap_or(args.program);
     match runtime.block_on(measure(&args)) {
         Ok(table) => {
             println!("{table}");

@@ -3,11 +3,11 @@
 //! In: the program, the fake. Out: rows of the table. Never: a figure of a scene that failed.
 
 use crate::{
-    Args, Failure,
+    Args, Failure, engines,
     fake::{Fake, What},
     floors::{self, Floors, Probe},
     report::{Aim, Row, Sample, Table, shown},
-    seat::{Seat, data_root},
+    seat::{Engine, Seat, data_root},
     shapes,
 };
 use std::{
@@ -17,7 +17,7 @@ use std::{
 };
 
 /// Turns before the steady part, so that caches and connections are warm.
-const WARM_TURNS: usize = 20;
+pub(crate) const WARM_TURNS: usize = 20;
 /// What `reference` figures call good, for what has no floor in the same run.
 const GOOD_START_MILLIS: f64 = 25.0;
 const GOOD_RESIDENT_MIB: f64 = 12.0;
@@ -31,7 +31,7 @@ const GOOD_SIZE_MIB: f64 = 15.0;
 pub(crate) async fn run(args: &Args, folder: &Path) -> Result<Table, Failure> {
     let starts = starts(args, folder).await?;
     let mut fake = Fake::start().await?;
-    let root = data_root(folder, "steady", &fake.origin)?;
+    let root = data_root(folder, "steady", &fake.origin, Engine::Native)?;
     let seat = Seat::start(&args.program, &root)?;
     let probe = Probe::open(folder).await?;
     let mut scene = Scene {
@@ -44,6 +44,7 @@ pub(crate) async fn run(args: &Args, folder: &Path) -> Result<Table, Failure> {
     let played = scene.play().await;
     let mut table = played.map_err(|why| Failure(format!("{why}\n  {}", seat.last_words())))?;
     drop(seat);
+    engines::measure(args, folder, &mut table).await?;
     absolute(
         &mut table,
         "start to IDENTIFY",
@@ -65,7 +66,7 @@ pub(crate) async fn run(args: &Args, folder: &Path) -> Result<Table, Failure> {
 const MIB: f64 = 1024.0 * 1024.0;
 
 /// A figure that has no floor in the same run: its ratio is to what is called good.
-fn absolute(table: &mut Table, what: &'static str, unit: &str, figure: f64, good: f64) {
+pub(crate) fn absolute(table: &mut Table, what: &'static str, unit: &str, figure: f64, good: f64) {
     table.row(Row {
         what,
         figure: format!("{figure:.2} {unit}"),
@@ -75,7 +76,7 @@ fn absolute(table: &mut Table, what: &'static str, unit: &str, figure: f64, good
     });
 }
 
-fn millis(time: Duration) -> f64 {
+pub(crate) fn millis(time: Duration) -> f64 {
     time.as_secs_f64() * 1e3
 }
 
@@ -84,7 +85,12 @@ async fn starts(args: &Args, folder: &Path) -> Result<Sample, Failure> {
     let mut sample = Sample::default();
     for number in 0..args.starts {
         let mut fake = Fake::start().await?;
-        let root = data_root(folder, &format!("start{number}"), &fake.origin)?;
+        let root = data_root(
+            folder,
+            &format!("start{number}"),
+            &fake.origin,
+            Engine::Native,
+        )?;
         let began = Instant::now();
         let seat = Seat::start(&args.program, &root)?;
         let identified = fake.wait(What::Identify).await;

@@ -4,7 +4,7 @@
 //! process left behind.
 
 use crate::{Failure, shapes};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::{
     fs::{self, DirBuilder, File, OpenOptions},
     io::Write,
@@ -25,8 +25,37 @@ pub(crate) struct Seat {
     log: PathBuf,
 }
 
-/// Writes a data root for a native engine that asks the fake for its answers.
-pub(crate) fn data_root(folder: &Path, name: &str, origin: &str) -> Result<PathBuf, Failure> {
+/// What answers.
+#[derive(Clone, Copy)]
+pub(crate) enum Engine<'a> {
+    /// Answers of its own, without a provider.
+    Practice,
+    /// Asks the fake for its answers.
+    Native,
+    /// A process of its own that asks the fake: its program and the first arguments.
+    Pi(&'a [String]),
+}
+
+impl Engine<'_> {
+    fn binding(self, origin: &str) -> Value {
+        let base = format!("{origin}/v1");
+        match self {
+            Self::Practice => json!({"kind": "practice"}),
+            Self::Native => json!({"kind": "native", "model": "bench", "baseUrl": base}),
+            Self::Pi(command) => json!({
+                "kind": "pi", "command": command, "provider": "bench", "model": "bench", "baseUrl": base,
+            }),
+        }
+    }
+}
+
+/// Writes a data root of one binding.
+pub(crate) fn data_root(
+    folder: &Path,
+    name: &str,
+    origin: &str,
+    engine: Engine<'_>,
+) -> Result<PathBuf, Failure> {
     let root = folder.join(name);
     DirBuilder::new()
         .recursive(true)
@@ -39,7 +68,7 @@ pub(crate) fn data_root(folder: &Path, name: &str, origin: &str) -> Result<PathB
         "guildName": "Bench", "botUserId": shapes::BOT, "tokenFile": token,
         "channels": [{"id": shapes::CHANNEL, "name": "general", "mode": "open"}],
         "users": [{"id": shapes::ANA, "name": "Ana"}],
-        "engine": {"kind": "native", "model": "bench", "baseUrl": format!("{origin}/v1")},
+        "engine": engine.binding(origin),
         "limits": {"turnsPerDay": 1_000_000},
         "discord": {"apiUrl": origin},
     });
@@ -83,6 +112,21 @@ impl Seat {
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
         let number = line.and_then(|line| line.split_whitespace().next()?.parse().ok());
         number.ok_or_else(|| Failure("the system tells no resident memory".to_owned()))
+    }
+
+    /// The processes that it started and that are there now.
+    pub(crate) fn children(&self) -> Result<Vec<u32>, Failure> {
+        let mut found = Vec::new();
+        for task in fs::read_dir(format!("/proc/{}/task", self.child.id()))? {
+            let listed = fs::read_to_string(task?.path().join("children")).unwrap_or_default();
+            found.extend(
+                listed
+                    .split_whitespace()
+                    .filter_map(|pid| pid.parse::<u32>().ok()),
+            );
+        }
+        found.sort_unstable();
+        Ok(found)
     }
 
     /// Processor time so far, all threads.
