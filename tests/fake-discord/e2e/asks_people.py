@@ -157,7 +157,8 @@ class Replies(AskCase):
 
     def became_no_turn(self, seat, message: str) -> None:
         self.assertEqual(seat.about("rows", message), [])
-        self.assertEqual([line["why"] for line in seat.about("drops", message)], ["approval"])
+        dropped = until(lambda: seat.about("drops", message), "a line for the word")
+        self.assertEqual([line["why"] for line in dropped], ["approval"])
         self.assertFalse(seat.turn(message).exists())
 
     def a_word_needs_no_mention_where_others_need_one(self):

@@ -113,8 +113,8 @@ class Doubles(Case):
         self.answered_once(seat, message)
         for name, count in (("inbox", 1), ("admissions", 1)):
             self.assertEqual(len(seat.about(name, message)), count, name)
-        drops = seat.about("drops", message)
-        self.assertTrue(drops, "the repeats leave a line")
+        # Lines of drops are written a moment later, all at once.
+        drops = until(lambda: seat.about("drops", message), "a line that the repeats leave")
         self.assertEqual({line["why"] for line in drops}, {"duplicate"})
 
     def a_burst_of_doubled_messages_is_one_turn_each(self):
