@@ -80,6 +80,8 @@ pub struct CommitFile {
     pub path: String,
     /// Lines that come and lines that go; none for a file that is no text.
     pub lines: Option<(u64, u64)>,
+    /// The object of its content, by which a person can tell what is no text.
+    pub blob: ObjectId,
     /// Its size, in bytes.
     pub bytes: u64,
     /// Whether the file is new in the branch.
@@ -123,7 +125,7 @@ impl GitRoot {
         stage::refuse_staged(&verb, &stand)?;
         stage::refuse_hidden(&stand, &paths)?;
         if self.0.settings.protocol == Protocol::Vault {
-            vault::refuse_commit(&verb, &paths)?;
+            vault::refuse_commit(&verb, stand.head.as_ref(), &paths)?;
         }
         let tree = stage::tree(&verb, &paths)?;
         let files = stage::files(&verb, &stand, &tree, &paths)?;
@@ -183,7 +185,7 @@ impl PreparedCommit {
             return Err(GitRefusal::Changed);
         }
         if held.settings.protocol == Protocol::Vault {
-            vault::refuse_commit(&verb, &self.paths)?;
+            vault::refuse_commit(&verb, stand.head.as_ref(), &self.paths)?;
         }
         self.publish(&verb)?;
         let pushed = match crate::push::send(&verb, &self.summary.commit) {

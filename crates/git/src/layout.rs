@@ -108,10 +108,12 @@ impl GitFolder {
             }
         }
         // A series that stopped between two of its commits has no head of its own.
-        if let Ok(sequencer) = self.folder.folder(b"sequencer")
-            && let Some(list) = sequencer.read("todo", INFO_MAX_BYTES).unwrap_or(None)
-        {
-            let reverts = list.starts_with(b"revert");
+        if self.folder.has("sequencer")? {
+            let list = match self.folder.folder(b"sequencer") {
+                Ok(sequencer) => sequencer.read("todo", INFO_MAX_BYTES).unwrap_or(None),
+                Err(_) => None,
+            };
+            let reverts = list.is_some_and(|list| list.starts_with(b"revert"));
             return Err(GitRefusal::MidOperation(if reverts {
                 Operation::Revert
             } else {

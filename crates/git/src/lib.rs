@@ -23,6 +23,7 @@
 //!
 //! Everything is blocking and belongs on a thread for such work; a [`Cancel`] ends it from another one.
 
+mod bound; // the address that the credential is for
 mod commit; // prepared whole, then made
 mod credential; // the answer to git's question
 mod descriptors; // what a child must not have

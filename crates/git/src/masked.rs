@@ -127,16 +127,17 @@ fn masked_line(line: &str) -> String {
     }
 }
 
-/// Replaces what stands between `://` and the `@` of an address.
+/// Replaces what stands between `://` and the last `@` before a blank or a quotation mark: a password may
+/// hold anything, slashes and more `@` too.
 fn without_users(text: &str) -> String {
     let mut done = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find("://") {
         let (before, after) = rest.split_at(at + 3);
         done.push_str(before);
-        let ends = |c: char| c.is_whitespace() || matches!(c, '/' | '\'' | '"' | '<' | '>');
-        let authority = after.split(ends).next().unwrap_or("");
-        match authority.rfind('@') {
+        let ends = |c: char| c.is_whitespace() || matches!(c, '\'' | '"' | '<' | '>');
+        let address = after.split(ends).next().unwrap_or("");
+        match address.rfind('@') {
             Some(end) => {
                 done.push_str(MASK);
                 rest = &after[end..];
@@ -197,6 +198,10 @@ mod tests {
             (
                 "https://a@b@host/x y@z",
                 "https://<masked>@host/x y@z".to_owned(),
+            ),
+            (
+                "https://seat:p/w?@d@host/x",
+                "https://<masked>@host/x".to_owned(),
             ),
             (
                 &format!("remote: token {token} is bad"),

@@ -1,14 +1,18 @@
-//! New objects on their way from a store of our own into the repository's.
+//! Objects: new ones on their way from a store of our own into the repository's, and the bytes of some.
 //!
-//! In: a store to which a prepared commit wrote, the repository's store. Out: the same objects in
-//! the latter.
-//! Never: an object over another one, a folder that is a link, an object that is not loose.
+//! In: a store to which a prepared commit wrote, the repository's store; names of objects. Out: the
+//! same objects in the latter; their bytes.
+//! Never: an object over another one, a folder that is a link, an object that is not loose; a filter.
 
 use rustix::io::Errno;
 
 use crate::{
     folder::{Entry, Folder, Kind},
+    masked::Masked,
+    refs::ObjectId,
     refusal::{Feature, GitRefusal},
+    spawn::Run,
+    verb::Verb,
 };
 
 /// Most objects that one commit makes: its files, the folders above them, the commit itself.
@@ -55,6 +59,38 @@ fn carry(from: &Folder, to: &Folder, name: &[u8]) -> Result<(), GitRefusal> {
         to.remove(passing.as_bytes()).ok();
         GitRefusal::of_errno(errno)
     })
+}
+
+/// The bytes of each object, in the order of their names; at most `most` in all.
+///
+/// # Errors
+/// [`GitRefusal::TooLarge`], and what git is refused for.
+pub(crate) fn read(
+    git: Run,
+    verb: &Verb<'_>,
+    ids: &[ObjectId],
+    most: usize,
+) -> Result<Vec<Vec<u8>>, GitRefusal> {
+    let names: String = ids.iter().map(|id| format!("{id}\n")).collect();
+    let asked = git.args(["cat-file", "--batch", "--buffer"]);
+    let said = match verb.done(&asked.input(names.into_bytes()).keep(most)) {
+        Err(GitRefusal::OutputTooLong) => return Err(GitRefusal::TooLarge),
+        said => said?,
+    };
+    let broken = || GitRefusal::GitFailed(Masked::default());
+    let mut rest = &said[..];
+    let mut found = Vec::with_capacity(ids.len());
+    for _ in ids {
+        let end = rest.iter().position(|byte| *byte == b'\n');
+        let end = end.ok_or_else(broken)?;
+        let head = String::from_utf8_lossy(&rest[..end]);
+        let size = head.rsplit_once(' ').map(|(_, size)| size.parse::<usize>());
+        let size = size.and_then(Result::ok).ok_or_else(broken)?;
+        let bytes = rest.get(end + 1..end + 1 + size).ok_or_else(broken)?;
+        found.push(bytes.to_vec());
+        rest = rest.get(end + 2 + size..).ok_or_else(broken)?;
+    }
+    Ok(found)
 }
 
 fn entries(folder: &Folder) -> Result<Vec<Entry>, GitRefusal> {

@@ -1,12 +1,15 @@
 //! Taking what the server has: fast-forward alone.
 //!
 //! In: a root with git. Out: the branch, the index and the work tree at the server's commit.
-//! Never: a merge, a change of a path that has changes of its own, a tag, another reference, a
-//! program for content.
+//! Never: a merge, a pull into a work tree with changes of its own, a file that git does not know or
+//! ignores under a new one, a tag, another reference, a program for content.
+
+mod absent; // nothing stands where a new file would
 
 use crate::{
     environment,
     lock::IndexLock,
+    masked::Masked,
     push::note_upstream,
     refs::{ObjectId, RefLock},
     refusal::{Feature, GitRefusal},
@@ -53,6 +56,8 @@ impl GitRoot {
             });
         }
         let changed = incoming(&verb, stand.head.as_ref(), &fetched)?;
+        refuse_dirty(&verb, &stand)?;
+        absent::refuse_overwriting(&verb, stand.head.as_ref(), &fetched)?;
         take(&verb, &stand, &fetched)?;
         note_upstream(&verb, &fetched);
         Ok(PullDone {
@@ -115,6 +120,28 @@ fn is_ancestor(verb: &Verb<'_>, old: &ObjectId, new: &ObjectId) -> Result<bool, 
         Some(1) => Ok(false),
         _ => Err(GitRefusal::GitFailed(verb.masked(&ended))),
     }
+}
+
+/// Refuses a work tree in which a path that git knows has changes, staged or not.
+fn refuse_dirty(verb: &Verb<'_>, stand: &Stand) -> Result<(), GitRefusal> {
+    let Some(head) = &stand.head else {
+        return Ok(());
+    };
+    verb.refresh()?;
+    // Without a look into other repositories: git would run in them, by their own configuration.
+    let asked = ["diff-index", "--name-only", "-z", "--ignore-submodules=all"];
+    let said = verb.done(&verb.git().args(asked).args([head.as_str(), "--"]))?;
+    if said.is_empty() {
+        return Ok(());
+    }
+    Err(GitRefusal::Dirty(named(verb, &said)))
+}
+
+/// Paths that end with NULs, as words.
+fn named(verb: &Verb<'_>, paths: &[u8]) -> Masked {
+    let text = String::from_utf8_lossy(paths);
+    let paths: Vec<&str> = text.split('\0').filter(|path| !path.is_empty()).collect();
+    Masked::of(paths.join("\n").as_bytes(), &verb.held.places())
 }
 
 /// How many paths would change, none of which has a filter.

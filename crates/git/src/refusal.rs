@@ -104,9 +104,11 @@ pub enum GitRefusal {
     VaultReserve(Masked),
     /// The prefix is none of the five, or the title is empty, too long or not one visible line.
     BadReservation,
-    /// The vault's tools are not as they were committed.
-    VaultToolsChanged,
-    /// A commit may not change the vault's tools, which verbs run.
+    /// A vault's tool broke before it said yes or no.
+    VaultToolFailed(Masked),
+    /// The vault's tools are not as they were committed; the first path that is not.
+    VaultToolsChanged(String),
+    /// No call may change the vault's tools, which verbs run.
     VaultToolsProtected,
 
     // The programs.
@@ -289,7 +291,8 @@ impl GitRefusal {
             Self::VaultInvalid(_) => "vault-invalid",
             Self::VaultReserve(_) => "vault-reserve",
             Self::BadReservation => "bad-reservation",
-            Self::VaultToolsChanged | Self::VaultToolsProtected => "vault-tools",
+            Self::VaultToolFailed(_) => "vault-tool-failed",
+            Self::VaultToolsChanged(_) | Self::VaultToolsProtected => "vault-tools",
             Self::NoProgram(_) => "no-program",
             Self::OldGit(_) => "old-git",
             Self::GitFailed(_) => "git-failed",
@@ -307,6 +310,22 @@ impl GitRefusal {
         self.to_string()
     }
 
+    /// Whether it is about a repository that a person can mend while a seat is served.
+    pub(crate) const fn is_of_repository(&self) -> bool {
+        !matches!(self, Self::Layout(Feature::NoRepository))
+            && matches!(
+                self,
+                Self::Layout(_)
+                    | Self::Link(_)
+                    | Self::Owner
+                    | Self::Key(..)
+                    | Self::Remote(_)
+                    | Self::Grafts
+                    | Self::Submodules
+                    | Self::GitFailed(_)
+            )
+    }
+
     /// The words of the program that refused, bounded and masked.
     #[must_use]
     pub const fn words(&self) -> Option<&Masked> {
@@ -317,6 +336,7 @@ impl GitRefusal {
         | Self::VaultCheck(words)
         | Self::VaultInvalid(words)
         | Self::VaultReserve(words)
+        | Self::VaultToolFailed(words)
         | Self::GitFailed(words) = self
         {
             Some(words)

@@ -12,10 +12,11 @@ use std::{
 use guildhall_confine::{Access, Refusal, Root};
 
 use crate::{
+    bound::Bound,
     keys::KeyCheck,
     private,
     programs::{OLDEST_GIT, Programs, version},
-    refusal::{GitRefusal, RemoteFault},
+    refusal::{GitRefusal, GitVersion, RemoteFault},
     remote::RemoteUrl,
     spawn::{Cancel, Run, Spy, run},
     verb::Verb,
@@ -52,8 +53,8 @@ pub struct GitSettings {
     pub protocol: Protocol,
     /// The program whose subcommand [`crate::CREDENTIAL_COMMAND`] calls [`crate::answer`].
     pub credential_program: PathBuf,
-    /// The address that the credential is for; without it, what `remote.origin.url` is when the root
-    /// is opened.
+    /// The address that the credential is for; without it, what `remote.origin.url` was when the root
+    /// was first opened, which is noted in `state`.
     pub remote: Option<String>,
     /// The programs to run.
     pub programs: Programs,
@@ -86,23 +87,27 @@ pub struct GitRoot(pub(crate) Arc<Held>);
 pub(crate) struct Held {
     pub(crate) settings: GitSettings,
     pub(crate) trial: Trial,
-    pub(crate) remote: Result<RemoteUrl, RemoteFault>,
+    pub(crate) bound: Bound,
+    /// Why the repository could not be served when the root was opened.
+    fault: Option<GitRefusal>,
+    version: GitVersion,
     /// One verb at a time.
     pub(crate) turn: Mutex<()>,
 }
 
 impl GitRoot {
-    /// Opens a root with git: the programs are there, the settings fit, the repository can be served,
-    /// and the address of its origin is bound.
+    /// Opens a root with git: the programs are there, the settings fit, there is a repository, and the
+    /// address of its origin is bound.
     ///
-    /// A repository without an address that can be used is opened; its verbs that need a server
-    /// refuse with the reason.
+    /// A repository that cannot be served as it is now, or without an address that can be used, is
+    /// opened: [`GitRoot::fault`] tells why, and its verbs refuse with the reason until a person mends
+    /// it. One key in a configuration is no ground to keep a seat from everything else.
     ///
     /// # Errors
     /// [`GitRefusal::NoProgram`], [`GitRefusal::OldGit`], [`GitRefusal::OtherBranch`] for a branch or a
     /// name that git would take for something else, [`GitRefusal::Remote`] for settings with a bad
-    /// address, [`GitRefusal::Owner`] for a state folder that others may read; and what the repository
-    /// is refused for.
+    /// address, [`GitRefusal::Owner`] for a state folder that others may read, a root without a
+    /// repository, and what the system says.
     pub fn open(settings: GitSettings, cancel: &Cancel) -> Result<Self, GitRefusal> {
         Self::open_for_trial(settings, Trial::default(), cancel)
     }
@@ -129,27 +134,47 @@ impl GitRoot {
             return Err(GitRefusal::NoProgram("python3"));
         }
         private::open_state(&settings.state)?;
+        let bound = match &settings.remote {
+            Some(text) => Bound::given(RemoteUrl::parse(text).map_err(GitRefusal::Remote)?),
+            None => Bound::default(),
+        };
         let mut held = Held {
             settings,
             trial,
-            remote: Err(RemoteFault::Missing),
+            bound,
+            fault: None,
+            version: OLDEST_GIT,
             turn: Mutex::new(()),
         };
-        held.refuse_old_git(cancel)?;
-        held.remote = match &held.settings.remote {
-            Some(text) => Ok(RemoteUrl::parse(text).map_err(GitRefusal::Remote)?),
-            None => Verb::ground(&held, cancel)?.keys.origin.clone(),
+        held.version = held.refuse_old_git(cancel)?;
+        let bound = Verb::ground(&held, cancel).and_then(|verb| held.bind(&verb).map(drop));
+        held.fault = match bound {
+            Ok(()) => None,
+            Err(refusal) if refusal.is_of_repository() => Some(refusal),
+            Err(refusal) => return Err(refusal),
         };
         Ok(Self(Arc::new(held)))
+    }
+
+    /// Why the repository could not be served when the root was opened; its verbs say what is so now.
+    #[must_use]
+    pub fn fault(&self) -> Option<&GitRefusal> {
+        self.0.fault.as_ref()
+    }
+
+    /// The git that serves it: where it is, and its version.
+    #[must_use]
+    pub fn program(&self) -> (&Path, GitVersion) {
+        (&self.0.settings.programs.git, self.0.version)
     }
 
     /// The address that the credential is for.
     ///
     /// # Errors
-    /// [`GitRefusal::Remote`] with what was wrong with it when the root was opened.
+    /// [`GitRefusal::Remote`] while the root is bound to none.
     pub fn remote(&self) -> Result<&RemoteUrl, GitRefusal> {
-        let fault = |fault: &RemoteFault| GitRefusal::Remote(*fault);
-        self.0.remote.as_ref().map_err(fault)
+        let missing = GitRefusal::Remote(RemoteFault::Missing);
+        self.0.bound.get().ok_or(missing)
     }
 
     /// The branch that the verbs work on.
@@ -187,7 +212,14 @@ impl Held {
         ]
     }
 
-    fn refuse_old_git(&self, cancel: &Cancel) -> Result<(), GitRefusal> {
+    /// The bound address; the first one is what the repository says.
+    pub(crate) fn bind(&self, verb: &Verb<'_>) -> Result<&RemoteUrl, GitRefusal> {
+        let settings = &self.settings;
+        self.bound
+            .bind(&settings.state, &settings.path, &verb.keys.origin)
+    }
+
+    fn refuse_old_git(&self, cancel: &Cancel) -> Result<GitVersion, GitRefusal> {
         let asked = Run {
             program: self.settings.programs.git.clone(),
             args: vec!["version".into()],
@@ -200,7 +232,7 @@ impl Held {
         let said = run(&asked, cancel, self.spy())?;
         let found = version(&String::from_utf8_lossy(&said.out));
         match found {
-            Some(found) if found >= OLDEST_GIT => Ok(()),
+            Some(found) if found >= OLDEST_GIT => Ok(found),
             Some(found) => Err(GitRefusal::OldGit(found)),
             None => Err(GitRefusal::NoProgram("git")),
         }

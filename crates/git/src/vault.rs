@@ -15,17 +15,20 @@
 //! ```
 //!
 //! Exit code 0 is yes; anything else is no, and the first lines of what the tool said are the reason.
-//! `reserve` prints the id as its first line.
+//! A lock tool that broke, by a signal, a usage message or a trace, does not say that somebody else has
+//! the lock. `reserve` prints the id as its first line.
+
+mod tools; // as they were committed, byte for byte
 
 use guildhall_confine::RelPath;
 
 use crate::{
     environment::{self, Credential, Environment},
     masked::{Masked, is_unseen},
+    refs::ObjectId,
     refusal::GitRefusal,
     root::{GitRoot, Held, Protocol},
     spawn::{CHILD_MAX, Cancel, Ended, Run},
-    status::STATUS,
     verb::Verb,
 };
 
@@ -38,8 +41,6 @@ pub const PREFIXES: [&str; 5] = ["BUS", "PRJ", "SS", "DEC", "REF"];
 
 const LOCK_TOOL: &str = "tools/vault_lock.py";
 const VALIDATE_TOOL: &str = "tools/validate_vault.py";
-/// Where the tools are.
-const TOOLS: &str = "tools";
 /// How many lines of a tool's words are shown.
 const LINES_SHOWN: usize = 10;
 /// Most bytes of a tool's words that are read.
@@ -48,11 +49,18 @@ const TOOL_KEEP_BYTES: usize = 64 * 1024;
 const ID_MAX_CHARS: usize = 64;
 
 impl GitRoot {
+    /// Whether verbs run what stands at `path`: no call writes it.
+    #[must_use]
+    pub fn runs(&self, path: &RelPath) -> bool {
+        self.0.settings.protocol == Protocol::Vault && tools::is_tool(path)
+    }
+
     /// Takes the lock of `path` for the seat, for [`LOCK_TTL_SECONDS`].
     ///
     /// # Errors
     /// [`GitRefusal::NoVault`], [`GitRefusal::VaultLocked`] with the owner's name in the tool's words,
-    /// [`GitRefusal::VaultToolsChanged`], and what the repository is refused for.
+    /// [`GitRefusal::VaultToolFailed`], [`GitRefusal::VaultToolsChanged`], and what the repository is
+    /// refused for.
     pub fn lock(&self, path: &RelPath, cancel: &Cancel) -> Result<(), GitRefusal> {
         let ttl = LOCK_TTL_SECONDS.to_string();
         self.locks(&["lock", "--ttl", &ttl], path, cancel)
@@ -85,13 +93,15 @@ impl GitRoot {
             return Err(GitRefusal::BadReservation);
         }
         let _turn = self.0.turn.lock();
-        let verb = ready(&self.0, cancel)?;
+        let vault = Vault::ready(&self.0, cancel)?;
+        let verb = &vault.verb;
         let remote = verb.remote()?;
-        let mut run = tool(&verb, LOCK_TOOL);
-        run.env = vault_environment(&verb, Some(&verb.credential(remote)));
+        let mut run = tool(verb, LOCK_TOOL);
+        run.env = vault_environment(verb, Some(&verb.credential(remote)));
         let owner = &self.0.settings.identity;
-        let ended = verb.run(&run.args(["reserve", "--owner", owner, "--", prefix, title]))?;
-        let words = first_lines(&verb, &ended);
+        let run = run.args(["reserve", "--owner", owner, "--", prefix, title]);
+        let ended = run_tool(verb, vault.head.as_ref(), &run)?;
+        let words = first_lines(verb, &ended);
         if !ended.is_ok() {
             return Err(GitRefusal::VaultReserve(words));
         }
@@ -111,73 +121,83 @@ impl GitRoot {
 
     fn locks(&self, command: &[&str], path: &RelPath, cancel: &Cancel) -> Result<(), GitRefusal> {
         let _turn = self.0.turn.lock();
-        let verb = ready(&self.0, cancel)?;
-        let ended = lock_tool(&verb, command, std::slice::from_ref(path))?;
+        let Vault { verb, head } = Vault::ready(&self.0, cancel)?;
+        let ended = lock_tool(&verb, head.as_ref(), command, std::slice::from_ref(path))?;
         if ended.is_ok() {
-            Ok(())
-        } else {
-            Err(GitRefusal::VaultLocked(first_lines(&verb, &ended)))
+            return Ok(());
         }
+        let words = first_lines(&verb, &ended);
+        Err(if broke(&ended) {
+            GitRefusal::VaultToolFailed(words)
+        } else {
+            GitRefusal::VaultLocked(words)
+        })
     }
 }
 
 /// Refuses a commit that the vault's tools refuse, or that would change them.
-pub(crate) fn refuse_commit(verb: &Verb<'_>, paths: &[RelPath]) -> Result<(), GitRefusal> {
-    let is_tool = |path: &RelPath| {
-        let first = path.segments().next();
-        first.is_some_and(|first| first.eq_ignore_ascii_case(TOOLS))
-    };
-    if paths.iter().any(is_tool) {
+pub(crate) fn refuse_commit(
+    verb: &Verb<'_>,
+    head: Option<&ObjectId>,
+    paths: &[RelPath],
+) -> Result<(), GitRefusal> {
+    if paths.iter().any(tools::is_tool) {
         return Err(GitRefusal::VaultToolsProtected);
     }
-    refuse_changed_tools(verb)?;
-    let ended = lock_tool(verb, &["check"], paths)?;
+    let ended = lock_tool(verb, head, &["check"], paths)?;
     if !ended.is_ok() {
         return Err(GitRefusal::VaultCheck(first_lines(verb, &ended)));
     }
-    let ended = verb.run(&tool(verb, VALIDATE_TOOL))?;
+    let ended = run_tool(verb, head, &tool(verb, VALIDATE_TOOL))?;
     if !ended.is_ok() {
         return Err(GitRefusal::VaultInvalid(first_lines(verb, &ended)));
     }
     Ok(())
 }
 
-/// A vault whose tools may be run.
-fn ready<'a>(held: &'a Held, cancel: &'a Cancel) -> Result<Verb<'a>, GitRefusal> {
-    if held.settings.protocol != Protocol::Vault {
-        return Err(GitRefusal::NoVault);
-    }
-    let verb = Verb::ground(held, cancel)?;
-    verb.stand()?;
-    refuse_changed_tools(&verb)?;
-    Ok(verb)
+/// A vault that is ready for its tools.
+struct Vault<'a> {
+    verb: Verb<'a>,
+    head: Option<ObjectId>,
 }
 
-/// Refuses tools that differ from the branch's commit, or that have company: a model that may write
-/// files here must not write a program that a verb then runs.
-fn refuse_changed_tools(verb: &Verb<'_>) -> Result<(), GitRefusal> {
-    let asked = verb
-        .git()
-        .args(STATUS)
-        .args(["--ignored=matching", "--", TOOLS]);
-    let said = verb.done(&asked)?;
-    let text = String::from_utf8_lossy(&said);
-    let mut entries = text.split('\0').filter(|line| !line.is_empty());
-    // Compiled modules are kept elsewhere and read from there.
-    let harmless = |line: &str| line.starts_with("# ") || line.ends_with("/__pycache__/");
-    if entries.all(harmless) {
-        Ok(())
-    } else {
-        Err(GitRefusal::VaultToolsChanged)
+impl<'a> Vault<'a> {
+    fn ready(held: &'a Held, cancel: &'a Cancel) -> Result<Self, GitRefusal> {
+        if held.settings.protocol != Protocol::Vault {
+            return Err(GitRefusal::NoVault);
+        }
+        let verb = Verb::ground(held, cancel)?;
+        let head = verb.stand()?.head;
+        Ok(Self { verb, head })
     }
 }
 
-fn lock_tool(verb: &Verb<'_>, command: &[&str], paths: &[RelPath]) -> Result<Ended, GitRefusal> {
+/// Runs a tool, which is looked at right before: the one run may have changed what the next one runs.
+fn run_tool(verb: &Verb<'_>, head: Option<&ObjectId>, run: &Run) -> Result<Ended, GitRefusal> {
+    tools::refuse_changed(verb, head)?;
+    verb.run(run)
+}
+
+/// Whether a tool ended without having said yes or no.
+fn broke(ended: &Ended) -> bool {
+    let err = String::from_utf8_lossy(&ended.err);
+    let line = |starts: &str| err.lines().any(|line| line.starts_with(starts));
+    ended.code.is_none()
+        || (!ended.is_ok() && (line("Traceback (most recent call last):") || line("usage: ")))
+        || (ended.code == Some(2) && err.contains("can't open file"))
+}
+
+fn lock_tool(
+    verb: &Verb<'_>,
+    head: Option<&ObjectId>,
+    command: &[&str],
+    paths: &[RelPath],
+) -> Result<Ended, GitRefusal> {
     let owner = &verb.held.settings.identity;
     let (name, options) = command.split_first().ok_or(GitRefusal::NoVault)?;
     let run = tool(verb, LOCK_TOOL).args([*name, "--owner", owner]);
     let run = run.args(options).args(["--"]);
-    verb.run(&run.args(paths.iter().map(RelPath::as_str)))
+    run_tool(verb, head, &run.args(paths.iter().map(RelPath::as_str)))
 }
 
 fn tool(verb: &Verb<'_>, script: &str) -> Run {

@@ -121,8 +121,7 @@ impl<'a> Verb<'a> {
 
     /// The bound address, if the repository still has it.
     pub(crate) fn remote(&self) -> Result<&'a RemoteUrl, GitRefusal> {
-        let bound = self.held.remote.as_ref();
-        let bound = bound.map_err(|fault| GitRefusal::Remote(*fault))?;
+        let bound = self.held.bind(self)?;
         match &self.keys.origin {
             Ok(origin) if origin == bound => Ok(bound),
             Ok(_) => Err(GitRefusal::Remote(RemoteFault::NotTheBound)),
@@ -148,6 +147,19 @@ impl<'a> Verb<'a> {
             &self.private.objects(),
             &self.private.index(),
         ))
+    }
+
+    /// A git that finds no attributes: neither in the root's files nor in an index.
+    pub(crate) fn git_unattributed(&self) -> Run {
+        let empty = self.private.home();
+        let mut run = self.git_with(environment::of_git(
+            &self.private,
+            &empty,
+            &self.private.objects(),
+            &self.private.git().join("no-index"),
+        ));
+        run.folder = empty;
+        run
     }
 
     /// Lets the copy of the index learn which files are as it says: entries that somebody touched, or

@@ -166,20 +166,15 @@ pub(crate) fn token(policy: &Policy) -> Result<Token, Failure> {
     token_of(&policy.token_file)
 }
 
-/// Every secret that a binding names, as far as it can be read: the bot's token, the engine's key, push
-/// tokens, the record client's key.
+/// Every secret that a binding names, as far as it can be read: the bot's token, the engine's key, the
+/// record client's key. A push token is read by nobody but the program that git asks for it.
 pub(crate) fn secrets(policy: &Policy) -> Vec<String> {
-    let tools = policy.tools.iter();
-    let git = tools
-        .clone()
-        .flat_map(|tools| &tools.roots)
-        .filter_map(|root| Some(&root.git.as_ref()?.token_file));
-    let records = tools.filter_map(|tools| Some(&tools.setspark.as_ref()?.key_file));
+    let records = policy
+        .tools
+        .iter()
+        .filter_map(|tools| Some(&tools.setspark.as_ref()?.key_file));
     let files = [&policy.token_file].into_iter();
-    let files = files
-        .chain(&policy.engine.key_file)
-        .chain(git)
-        .chain(records);
+    let files = files.chain(&policy.engine.key_file).chain(records);
     let read = |file: &PathBuf| {
         let bytes = read_private(file, SECRET_MAX_BYTES).ok()?;
         String::from_utf8(bytes).ok()

@@ -79,7 +79,8 @@ pub use journal::{
 };
 pub use line::{FORMAT_VERSION, GROUP_MAX_BYTES, NO_GROUP, RecordFault};
 pub use private::{
-    FILE_MODE, FOLDER_MODE, PrivateError, PrivateErrorKind, ensure_private_folder, read_private,
+    FILE_MODE, FOLDER_MODE, PrivateError, PrivateErrorKind, check_private, ensure_private_folder,
+    read_private,
 };
 pub use replace::{Absent, REPLACED_MAX_BYTES, read_replaced, replace};
 pub use segment::Room;

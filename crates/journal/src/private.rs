@@ -41,6 +41,19 @@ pub fn read_private(path: &Path, max_bytes: u64) -> Result<Vec<u8>, PrivateError
         .map_err(|kind| PrivateError::new(path, kind))
 }
 
+/// Makes sure that a private file is one, as [`read_private`] does, without a look at what is in it.
+///
+/// # Errors
+/// As there.
+pub fn check_private(path: &Path) -> Result<(), PrivateError> {
+    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    rustix::fs::open(path, flags, Mode::empty())
+        .map_err(file_kind)
+        .and_then(checked_file)
+        .map(drop)
+        .map_err(|kind| PrivateError::new(path, kind))
+}
+
 /// Makes sure that `path` is a private folder of ours, making it and its missing parents if need be.
 ///
 /// # Errors
@@ -80,8 +93,16 @@ fn checked_file(fd: OwnedFd) -> Result<(File, Stat), PrivateErrorKind> {
 
 fn regular_file(fd: OwnedFd) -> Result<(File, Stat), PrivateErrorKind> {
     let stat = rustix::fs::fstat(fd.as_fd())?;
-    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
-        return Err(PrivateErrorKind::NotRegular);
+    match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile => {}
+        // Opened itself, not followed.
+        FileType::Symlink => return Err(PrivateErrorKind::Symlink),
+        FileType::Directory
+        | FileType::Fifo
+        | FileType::Socket
+        | FileType::CharacterDevice
+        | FileType::BlockDevice
+        | FileType::Unknown => return Err(PrivateErrorKind::NotRegular),
     }
     check_owner(&stat)?;
     Ok((File::from(fd), stat))

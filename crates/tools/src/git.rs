@@ -82,7 +82,10 @@ pub(crate) async fn commit(
     );
     let bound = Bound::of(turn, call, arguments, &paths.join(", "))?;
     let requester = turn.scope.requester();
-    let requester = requester.map(|requester| Requester::parse(&requester.name));
+    // A name of nothing that can be seen says nobody: the id then does.
+    let requester = requester.map(|requester| {
+        Requester::parse(&requester.name).or_else(|_| Requester::parse(&requester.id.to_string()))
+    });
     let requester = requester.transpose().map_err(CallRefusal::of_git)?;
     let held = bound.clone();
     let prepared = prepare(turn, call, move |call| {
@@ -120,6 +123,10 @@ pub(crate) async fn push(
     })
     .await?;
     let effect = PushEffect { bound, prepared };
+    if effect.is_idle() {
+        let text = words::of_no_push(effect.prepared.summary());
+        return given(turn, call, text, GivenKind::Seen);
+    }
     let permit = permitted(turn, call, effect, PushEffect::card).await?;
     let target = permit.effect().target();
     let summary = permit.effect().prepared.summary().clone();
@@ -147,7 +154,7 @@ pub(crate) async fn reserve_id(
     arguments: &Arguments,
 ) -> Result<Given, CallRefusal> {
     let (prefix, title) = (arguments.text("prefix"), arguments.text("title"));
-    let bound = Bound::of(turn, call, arguments, &format!("{prefix} {title}"))?;
+    let bound = Bound::of(turn, call, arguments, prefix)?;
     if let Some(family) = guildhall_confine::credential_in(title.as_bytes()) {
         return Err(CallRefusal::SecretShape(family));
     }

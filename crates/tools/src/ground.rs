@@ -4,7 +4,7 @@
 //! the field of the binding that is wrong and why. Never: a root that is opened in the middle of a
 //! turn; a name that leads to another directory than at the start.
 
-use crate::host::GitParts;
+use crate::host::{GitParts, GitStand};
 use guildhall_binding::{Policy, RootGit, RootWrite};
 use guildhall_confine::{Access, Refusal, Root};
 use guildhall_git::{Cancel, GitRefusal, GitRoot, GitSettings, Programs, Protocol};
@@ -93,6 +93,19 @@ impl Ground {
             }));
         }
         Ok(open)
+    }
+
+    /// How its git stood at the start, where it has git.
+    pub(crate) fn git_stand(&self) -> Option<GitStand> {
+        let git = self.git.as_ref()?;
+        let (program, version) = git.program();
+        let remote = git.remote().map(ToString::to_string);
+        Some(GitStand {
+            root: self.name.clone(),
+            program: format!("{} {version}", program.display()),
+            remote: remote.unwrap_or_else(|_| "no server".to_owned()),
+            fault: git.fault().map(GitRefusal::text),
+        })
     }
 
     /// Its git, where it has the vault protocol.

@@ -55,6 +55,19 @@ pub struct GitParts<'p> {
     pub trial: Trial,
 }
 
+/// How git stood in a root when the host began.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GitStand {
+    /// The root's name.
+    pub root: String,
+    /// Git's place and version, such as `/usr/bin/git 2.47.3`.
+    pub program: String,
+    /// The server's address, or that there is none.
+    pub remote: String,
+    /// Why its verbs refuse, where they do.
+    pub fault: Option<String>,
+}
+
 /// The tool host. One a process.
 #[derive(Clone)]
 pub struct Host(Arc<Shared>);
@@ -98,6 +111,13 @@ impl Host {
             web: parts.web,
             in_force: Mutex::new(Arc::clone(parts.policy)),
         })))
+    }
+
+    /// How git stands in each root that has it.
+    #[must_use]
+    pub fn gits(&self) -> Vec<GitStand> {
+        let grounds = self.0.grounds.iter();
+        grounds.filter_map(|ground| ground.git_stand()).collect()
     }
 
     /// Begins a turn's tools: exactly those of its scope.

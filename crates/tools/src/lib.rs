@@ -29,5 +29,5 @@ pub use contract::{
     CallTools, Gate, GateClosed, NoTools, Outcome, ToolCall, ToolResult, ToolSpec, Work,
 };
 pub use ground::HostError;
-pub use host::{GitParts, Holds, Host, HostParts};
+pub use host::{GitParts, GitStand, Holds, Host, HostParts};
 pub use turn::TurnTools;

@@ -9,6 +9,7 @@ use guildhall_confine::{FileLimit, Refusal, RelPath, credential_in};
 use super::CommitFile;
 use crate::{
     masked::{DIFF_MAX_BYTES, Masked, shown_name},
+    objects,
     pull::refuse_filters,
     refs::ObjectId,
     refusal::GitRefusal,
@@ -148,6 +149,7 @@ pub(super) fn files(
     let files = changes.iter().zip(sizes).map(|(change, bytes)| CommitFile {
         lines: lines_of(&change.path),
         path: change.path.clone(),
+        blob: change.blob.clone(),
         bytes,
         is_new: change.is_new,
     });
@@ -156,16 +158,24 @@ pub(super) fn files(
 
 /// The changes as people read them.
 pub(super) fn diff(verb: &Verb<'_>, stand: &Stand, tree: &ObjectId) -> Result<Masked, GitRefusal> {
-    let asked = differ(verb, stand, tree, &["--patch", "--no-color", "--no-prefix"]);
+    let asked = differ(
+        verb,
+        stand,
+        tree,
+        &["--patch", "--full-index", "--no-color", "--no-prefix"],
+    );
     let ended = verb.run(&asked.keep(DIFF_READ_BYTES))?;
     Ok(Masked::of_diff(&ended.out))
 }
 
-/// A comparison of the branch's tree with `tree`.
+/// A comparison of the branch's tree with `tree`, by content alone: a rule of the repository that calls a
+/// script binary would show a person nothing of what they allow.
 fn differ(verb: &Verb<'_>, stand: &Stand, tree: &ObjectId, how: &[&str]) -> crate::spawn::Run {
     let old = stand.head.as_ref();
     let old = old.map_or(verb.keys.format.empty_tree(), ObjectId::as_str);
-    let asked = verb.git_apart().args(["diff-tree", "-r", "--no-renames"]);
+    let asked = verb
+        .git_unattributed()
+        .args(["diff-tree", "-r", "--no-renames"]);
     let asked = asked.args(["--no-ext-diff", "--no-textconv", "--ignore-submodules=none"]);
     asked.args(how).args([old, tree.as_str()])
 }
@@ -190,37 +200,18 @@ fn refuse_ignored(verb: &Verb<'_>, paths: &[RelPath]) -> Result<(), GitRefusal> 
 
 /// Looks at exactly the bytes that would be committed. Out: their sizes.
 fn look_into(verb: &Verb<'_>, changes: &[RawChange]) -> Result<Vec<u64>, GitRefusal> {
-    let ids: Vec<String> = changes.iter().map(|c| format!("{}\n", c.blob)).collect();
-    let asked = verb.git_apart().args(["cat-file", "--batch", "--buffer"]);
-    let asked = asked.input(ids.concat().into_bytes()).keep(FILES_MAX_BYTES);
-    let said = match verb.done(&asked) {
-        Err(GitRefusal::OutputTooLong) => return Err(GitRefusal::TooLarge),
-        said => said?,
-    };
-    let broken = || GitRefusal::GitFailed(Masked::default());
-    let mut rest = &said[..];
-    let mut sizes = Vec::with_capacity(changes.len());
-    for _ in changes {
-        let end = rest
-            .iter()
-            .position(|byte| *byte == b'\n')
-            .ok_or_else(broken)?;
-        let head = String::from_utf8_lossy(&rest[..end]);
-        let size: usize = head
-            .rsplit_once(' ')
-            .and_then(|(_, size)| size.parse().ok())
-            .ok_or_else(broken)?;
-        let bytes = rest.get(end + 1..end + 1 + size).ok_or_else(broken)?;
-        if size > FileLimit::CEILING_BYTES {
+    let ids: Vec<ObjectId> = changes.iter().map(|change| change.blob.clone()).collect();
+    let found = objects::read(verb.git_apart(), verb, &ids, FILES_MAX_BYTES)?;
+    for bytes in &found {
+        if bytes.len() > FileLimit::CEILING_BYTES {
             return Err(GitRefusal::TooLarge);
         }
         if let Some(family) = credential_in(bytes) {
             return Err(GitRefusal::SecretShape(family));
         }
-        sizes.push(u64::try_from(size).unwrap_or(u64::MAX));
-        rest = rest.get(end + 2 + size..).ok_or_else(broken)?;
     }
-    Ok(sizes)
+    let size = |bytes: &Vec<u8>| u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+    Ok(found.iter().map(size).collect())
 }
 
 /// Source: git-diff-tree(1), raw output format with NULs.

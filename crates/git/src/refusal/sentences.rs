@@ -92,9 +92,15 @@ impl GitRefusal {
             Self::BadReservation => {
                 "a reservation needs the prefix BUS, PRJ, SS, DEC or REF and a title of one line, up to 200 characters"
             }
-            Self::VaultToolsChanged => "the vault's tools are not as they were committed",
+            Self::VaultToolFailed(_) => "the vault's tool broke and said neither yes nor no",
+            Self::VaultToolsChanged(path) => {
+                return format!(
+                    "the vault's tools are not as they were committed: {path}; a person commits that, or puts it back"
+                )
+                .into();
+            }
             Self::VaultToolsProtected => {
-                "the vault's tools are changed by people, not through this tool"
+                "the vault's tools in `tools/` are changed by people, not through this tool"
             }
             Self::GitFailed(_) => "git failed",
             Self::TimedOut => {
@@ -163,7 +169,9 @@ impl RemoteFault {
             Self::Missing => "the repository has no single address in remote.origin.url",
             Self::NotHttps => "remote.origin.url is no https address",
             Self::Dressed => "remote.origin.url has a user, a percent sign or another addition",
-            Self::NotTheBound => "remote.origin.url is not the address that this root was bound to",
+            Self::NotTheBound => {
+                "remote.origin.url is not the address that this root was bound to; if that is meant, remove the note `remote` from the root's folder in `git` of the binding's folder and start again"
+            }
         }
     }
 }

@@ -96,11 +96,7 @@ fn a_commit_is_made_as_the_seat_for_the_requester_and_pushed() {
         .collect();
     let pair = data_encoding::BASE64.encode(format!("{SEAT}:{TOKEN}").as_bytes());
     assert!(!users.is_empty() && users.iter().all(|user| *user == format!("Basic {pair}")));
-    assert_eq!(
-        fs::read_dir(scene.at("data")).expect("a folder").count(),
-        0,
-        "nothing stays"
-    );
+    assert_eq!(scene.left(), [""; 0], "nothing stays");
 }
 
 #[test]
@@ -198,7 +194,7 @@ fn a_commit_that_is_not_made_leaves_nothing() {
         fs::read(scene.root().join(".git/index")).expect("an index"),
     );
     assert_eq!(before, after);
-    assert_eq!(fs::read_dir(scene.at("data")).expect("a folder").count(), 0);
+    assert_eq!(scene.left(), [""; 0]);
 }
 
 #[test]
@@ -342,4 +338,44 @@ fn a_root_that_may_only_be_read_has_no_git() {
     let found =
         guildhall_git::GitRoot::open_for_trial(settings, scene.trial(Keys::Listed), &Cancel::new());
     assert_eq!(found.err(), Some(GitRefusal::Root(Refusal::RootReadonly)));
+}
+
+#[test]
+fn a_rule_that_calls_a_script_binary_hides_nothing_of_what_is_allowed() {
+    let scene = Scene::new();
+    let root = scene.open();
+    let rules = "*.sh -diff\n*.py binary\n*.txt diff=evil\n*.md working-tree-encoding=UTF-16\n";
+    scene.write(".gitattributes", rules);
+    scene.write("run.sh", "rm -rf everything\n");
+    scene.write("run.py", "import everything\n");
+    scene.write("a.txt", "changed\n");
+    let (_, summary) = prepare(&root, "X", &["run.sh", "run.py", "a.txt"]).expect("ready");
+    for line in ["+rm -rf everything", "+import everything", "+changed"] {
+        assert!(
+            summary.diff.as_str().contains(line),
+            "{line}: {}",
+            summary.diff
+        );
+    }
+    let lines: Vec<_> = summary
+        .files
+        .iter()
+        .map(|file| file.lines.is_some())
+        .collect();
+    assert_eq!(lines, [true; 3]);
+}
+
+#[test]
+fn what_is_no_text_is_shown_by_its_size_and_its_object() {
+    let scene = Scene::new();
+    let root = scene.open();
+    std::fs::write(scene.root().join("x.bin"), b"\x00\x01\x02").expect("a file");
+    let (_, summary) = prepare(&root, "X", &["x.bin"]).expect("ready");
+    let [file] = &summary.files[..] else {
+        panic!("one file")
+    };
+    assert_eq!((file.lines, file.bytes), (None, 3));
+    let object = scene.git(&["hash-object", "x.bin"]);
+    assert_eq!(file.blob.to_string(), object);
+    assert!(summary.diff.as_str().contains(&object), "{}", summary.diff);
 }

@@ -10,12 +10,9 @@ use crate::{
 use guildhall_git::{
     Cancel, CommitRequest, GitRefusal, GitRoot, Protocol, Pushed, Requester, Spawned, Spy,
 };
-use std::{
-    fs,
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
 };
 
 /// Cancels a verb when it starts its child of a number.
@@ -57,11 +54,7 @@ fn refuse_leftovers(scene: &Scene, name: &str) {
     ] {
         assert!(!scene.root().join(left).exists(), "{name}: {left}");
     }
-    assert_eq!(
-        fs::read_dir(scene.at("data")).expect("a folder").count(),
-        0,
-        "{name}"
-    );
+    assert_eq!(scene.left(), [""; 0], "{name}");
     assert_eq!(
         scene.git(&["fsck", "--strict", "--no-dangling"]),
         "",

@@ -7,6 +7,9 @@ use crate::{
 use guildhall_git::{Cancel, Feature, GitRefusal, Pushed, RemoteFault};
 use std::{fs, thread, time::Duration};
 
+/// Something that is done to a work tree.
+type ToScene = fn(&Scene);
+
 fn pull(root: &guildhall_git::GitRoot) -> Result<String, GitRefusal> {
     root.pull(&Cancel::new()).map(|done| done.after.to_string())
 }
@@ -19,23 +22,18 @@ fn a_pull_brings_branch_index_and_files_forward() {
     scene.upstream("a.txt", "theirs\n");
     let theirs = scene.upstream("new/deep/file.txt", "new\n");
     scene.write("mine.txt", "not known to git\n");
-    scene.write("dir/c.txt", "changed here\n");
     let done = root.pull(&Cancel::new()).expect("it pulls");
     assert_eq!(done.before.expect("a commit").to_string(), before);
     assert_eq!(done.after.to_string(), theirs);
     assert_eq!(done.changed, 2);
     assert_eq!(scene.head(), theirs);
     assert_eq!(scene.git(&["rev-parse", "origin/main"]), theirs);
-    assert_eq!(
-        scene.git(&["status", "--porcelain"]),
-        " M dir/c.txt\n?? mine.txt"
-    );
+    assert_eq!(scene.git(&["status", "--porcelain"]), "?? mine.txt");
     let read = |path: &str| fs::read_to_string(scene.root().join(path)).expect("a file");
     assert_eq!(
         (read("a.txt").as_str(), read("new/deep/file.txt").as_str()),
         ("theirs\n", "new\n")
     );
-    assert_eq!(read("dir/c.txt"), "changed here\n");
     assert!(!scene.root().join(".git/FETCH_HEAD").exists());
     assert_eq!(pull(&root), Ok(theirs), "nothing new is a success");
 }
@@ -249,4 +247,116 @@ fn a_server_that_redirects_is_not_followed() {
             .iter()
             .all(|seen| seen.authorization.is_none())
     );
+}
+
+#[test]
+fn a_change_of_any_path_that_git_knows_refuses_and_names_it() {
+    let ways: [(&str, ToScene); 3] = [
+        ("changed", |scene| {
+            scene.write("dir/c.txt", "changed here\n")
+        }),
+        ("gone", |scene| {
+            fs::remove_file(scene.root().join("dir/c.txt")).expect("a file")
+        }),
+        ("staged", |scene| {
+            scene.write("dir/c.txt", "changed here\n");
+            scene.git(&["add", "dir/c.txt"]);
+        }),
+    ];
+    for (name, way) in ways {
+        let scene = Scene::new();
+        let root = scene.open();
+        let head = scene.head();
+        scene.upstream("a.txt", "theirs\n");
+        way(&scene);
+        let found = pull(&root).expect_err("it is dirty");
+        assert_eq!(found.code(), "dirty", "{name}");
+        assert!(found.text().ends_with(": dir/c.txt"), "{}", found.text());
+        assert_eq!(scene.head(), head, "{name}");
+    }
+}
+
+#[test]
+fn what_is_ignored_is_not_written_over() {
+    // The file itself, one where a folder would come, one in a folder where a file would come.
+    let cases = [
+        ("kept.log", "kept.log"),
+        ("kept.log", "kept.log/new.txt"),
+        ("out/kept.log", "out"),
+    ];
+    for (ours, theirs) in cases {
+        let scene = Scene::new();
+        scene.write(".gitignore", "*.log\n");
+        scene.git(&["add", ".gitignore"]);
+        scene.git(&["commit", "-q", "-m", "rules"]);
+        let root = scene.open();
+        push(&root).expect("it is sent");
+        let head = scene.head();
+        scene.write(ours, "no other copy\n");
+        scene.upstream_by(|clone| {
+            fs::write(clone.join(".gitignore"), "").expect("a file");
+            let file = clone.join(theirs);
+            fs::create_dir_all(file.parent().expect("a folder")).expect("a folder");
+            fs::write(file, "theirs\n").expect("a file");
+        });
+        let found = pull(&root).expect_err("it would be lost");
+        assert_eq!(found.code(), "dirty", "{theirs}");
+        assert!(
+            found.text().ends_with(&format!(": {ours}")),
+            "{}",
+            found.text()
+        );
+        let read = fs::read_to_string(scene.root().join(ours)).expect("a file");
+        assert_eq!(
+            (read.as_str(), scene.head()),
+            ("no other copy\n", head),
+            "{theirs}"
+        );
+    }
+}
+
+#[test]
+fn a_folder_of_known_files_becomes_a_file_and_the_other_way_round() {
+    let scene = Scene::new();
+    let root = scene.open();
+    let theirs = scene.upstream_by(|clone| {
+        fs::remove_dir_all(clone.join("dir")).expect("a folder");
+        fs::write(clone.join("dir"), "a file\n").expect("a file");
+        fs::remove_file(clone.join("a.txt")).expect("a file");
+        fs::create_dir(clone.join("a.txt")).expect("a folder");
+        fs::write(clone.join("a.txt/b.txt"), "below\n").expect("a file");
+    });
+    assert_eq!(pull(&root), Ok(theirs));
+    assert_eq!(scene.git(&["status", "--porcelain"]), "");
+}
+
+#[test]
+fn the_address_is_bound_for_good_until_the_note_is_taken_away() {
+    let scene = Scene::new();
+    drop(scene.open());
+    let other = scene.other.url("upstream.git");
+    scene.git(&["remote", "set-url", "origin", &other]);
+    // As after a restart.
+    let root = scene.open();
+    let fault = GitRefusal::Remote(RemoteFault::NotTheBound);
+    assert_eq!(push(&root), Err(fault.clone()));
+    assert_eq!(pull(&root), Err(fault));
+    assert_eq!(scene.other.seen().len(), 0);
+    fs::remove_file(scene.at("data/remote")).expect("the note");
+    let root = scene.open();
+    assert_eq!(root.remote().expect("bound").to_string(), other);
+}
+
+#[test]
+fn a_repository_that_cannot_be_served_is_opened_and_its_verbs_refuse_until_it_is_mended() {
+    let scene = Scene::new();
+    scene.git(&["config", "core.sshCommand", "evil"]);
+    let root = scene.open();
+    let found = root.fault().expect("a fault").clone();
+    assert!(found.text().contains("core.sshcommand"), "{}", found.text());
+    assert_eq!(root.status(&Cancel::new()).err(), Some(found.clone()));
+    assert_eq!(pull(&root), Err(found));
+    scene.git(&["config", "--unset", "core.sshCommand"]);
+    assert_eq!(pull(&root), Ok(scene.head()));
+    assert!(root.remote().is_ok(), "bound when it first could be");
 }

@@ -199,6 +199,13 @@ impl Scene {
         self.git(&["rev-parse", "HEAD"])
     }
 
+    /// What verbs have left in the private folder, besides the note of the address.
+    pub(crate) fn left(&self) -> Vec<String> {
+        let found = fs::read_dir(self.at("data")).expect("a folder").flatten();
+        let names = found.map(|entry| entry.file_name().to_string_lossy().into_owned());
+        names.filter(|name| name != "remote").collect()
+    }
+
     pub(crate) fn settings(&self, protocol: Protocol) -> GitSettings {
         let path = self.root();
         GitSettings {

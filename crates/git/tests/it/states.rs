@@ -366,12 +366,7 @@ fn what_a_dead_process_left_is_swept() {
     fs::create_dir_all(state.join("verb-2000000000-1/git")).expect("folders");
     fs::create_dir_all(state.join("something-else")).expect("a folder");
     scene.open();
-    let left: Vec<_> = fs::read_dir(&state)
-        .expect("a folder")
-        .flatten()
-        .map(|e| e.file_name())
-        .collect();
-    assert_eq!(left, ["something-else"]);
+    assert_eq!(scene.left(), ["something-else"]);
     fs::set_permissions(&state, mode(0o755)).expect("a mode");
     let found = scene.try_open(Protocol::Plain, Keys::Listed);
     assert_eq!(found.err(), Some(GitRefusal::Owner));

@@ -285,32 +285,110 @@ fn a_git_of_the_tool_has_the_seats_credential_in_a_reservation_alone() {
 
 #[test]
 fn tools_that_differ_from_what_was_committed_are_not_run() {
-    let ways: [(&str, ToTools); 4] = [
-        ("changed", |tools| {
+    let ways: [(&str, &str, ToTools); 8] = [
+        ("changed", "vault_lock.py", |tools| {
             fs::write(tools.join("vault_lock.py"), "print('evil')").expect("a file")
         }),
-        ("company", |tools| {
+        ("company", "argparse.py", |tools| {
             fs::write(tools.join("argparse.py"), "print('evil')").expect("a file")
         }),
-        ("company in a folder", |tools| {
+        ("company in a folder", "sub/x.py", |tools| {
             fs::create_dir(tools.join("sub")).expect("a folder");
             fs::write(tools.join("sub/x.py"), "").expect("a file");
         }),
-        ("gone", |tools| {
+        ("gone", "rules.py", |tools| {
             fs::remove_file(tools.join("rules.py")).expect("a file")
         }),
+        ("a link", "rules.py", |tools| {
+            fs::rename(tools.join("rules.py"), tools.join("../../rules.py")).expect("a file");
+            std::os::unix::fs::symlink("../../rules.py", tools.join("rules.py")).expect("a link");
+        }),
+        ("hidden by a flag", "rules.py", |tools| {
+            in_root(
+                tools,
+                &["update-index", "--assume-unchanged", "tools/rules.py"],
+            );
+            fs::write(tools.join("rules.py"), "print('evil')").expect("a file");
+        }),
+        ("left out by a flag", "rules.py", |tools| {
+            in_root(
+                tools,
+                &["update-index", "--skip-worktree", "tools/rules.py"],
+            );
+            fs::write(tools.join("rules.py"), "print('evil')").expect("a file");
+        }),
+        ("the same to git by an attribute", "rules.py", |tools| {
+            fs::write(tools.join("../.gitattributes"), "*.py ident\n").expect("a file");
+            let text = fs::read_to_string(tools.join("rules.py")).expect("a file");
+            let evil = text.replace("# $Id$", "# $Id: \n#$\nprint('evil')");
+            fs::write(tools.join("rules.py"), evil + "# $Id: x $\n").expect("a file");
+        }),
     ];
-    for (name, way) in ways {
+    for (name, which, way) in ways {
         let (scene, root) = vault();
         way(&scene.root().join("tools"));
         scene.write("a.txt", "good\n");
         let cancel = Cancel::new();
-        let changed = Some(GitRefusal::VaultToolsChanged);
+        let changed = Some(GitRefusal::VaultToolsChanged(format!("tools/{which}")));
         assert_eq!(root.lock(&rel("a.txt"), &cancel).err(), changed, "{name}");
         assert_eq!(root.reserve_id("SS", "x", &cancel).err(), changed, "{name}");
         assert_eq!(commit(&root, "X", &["a.txt"]).err(), changed, "{name}");
         assert_eq!(calls(&scene).len(), 0, "{name}");
     }
+}
+
+fn in_root(tools: &Path, args: &[&str]) {
+    let done = std::process::Command::new("git")
+        .args(args)
+        .current_dir(tools.join(".."))
+        .status();
+    assert!(done.expect("git starts").success());
+}
+
+#[test]
+fn what_an_editor_leaves_beside_the_tools_stops_nobody() {
+    let (scene, root) = vault();
+    for name in [
+        "tools/rules.py~",
+        "tools/.rules.py.swp",
+        "tools/__pycache__/rules.pyc",
+    ] {
+        scene.write(name, "x");
+    }
+    root.lock(&rel("a.txt"), &Cancel::new())
+        .expect("it is free");
+    assert!(root.runs(&rel("tools/new.py")) && root.runs(&rel("TOOLS/x")));
+    assert!(!root.runs(&rel("tools.md")) && !root.runs(&rel("a/tools/x")));
+}
+
+#[test]
+fn a_tool_that_breaks_is_told_from_one_that_says_no() {
+    let ways = [
+        "import sys\nsys.exit(int('x'))\n",
+        "import argparse\nargparse.ArgumentParser().parse_args()\n",
+        "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n",
+    ];
+    for way in ways {
+        let (scene, root) = vault();
+        scene.write("tools/vault_lock.py", way);
+        scene.git(&["commit", "-qam", "broken"]);
+        let found = root
+            .lock(&rel("a.txt"), &Cancel::new())
+            .expect_err("broken");
+        assert_eq!(found.code(), "vault-tool-failed", "{}", found.text());
+    }
+}
+
+#[test]
+fn a_check_that_rewrites_the_next_tool_does_not_run_it() {
+    let (scene, root) = vault();
+    let evil = "import pathlib\npathlib.Path('tools/validate_vault.py').write_text('raise SystemExit(0)')\n";
+    scene.write("tools/vault_lock.py", evil);
+    scene.git(&["commit", "-qam", "odd"]);
+    scene.write("a.txt", "good\n");
+    let found = commit(&root, "X", &["a.txt"]).expect_err("it changed");
+    let changed = GitRefusal::VaultToolsChanged("tools/validate_vault.py".to_owned());
+    assert_eq!(found, changed);
 }
 
 #[test]

@@ -133,6 +133,13 @@ async fn serve(
     }
     workshop::know_secrets(policy);
     let (host, book) = workshop::host(home, policy, plan.stand_in.as_deref())?;
+    for git in host.gits() {
+        let program = &git.program;
+        match &git.fault {
+            None => tracing::info!(root = git.root, %program, "git is ready"),
+            Some(fault) => tracing::warn!(root = git.root, %program, "git verbs refuse: {fault}"),
+        }
+    }
     sweep(&host).await;
     let outside = Outside {
         host,

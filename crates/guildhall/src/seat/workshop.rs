@@ -10,7 +10,7 @@ use crate::{
 };
 use guildhall_authority::{ask::AskBook, permit};
 use guildhall_binding::Policy;
-use guildhall_journal::ensure_private_folder;
+use guildhall_journal::{check_private, ensure_private_folder};
 use guildhall_tools::{GitParts, Host, HostParts};
 use guildhall_web::{Fence, FenceParts};
 use std::{env, path::Path, sync::Arc};
@@ -25,6 +25,14 @@ pub(crate) fn host(
     stand_in: Option<&Path>,
 ) -> Result<(Host, AskBook), Failure> {
     let (judge, book) = permit::found();
+    for root in policy.tools.iter().flat_map(|tools| &tools.roots) {
+        if let Some(git) = &root.git {
+            check_private(&git.token_file).map_err(|error| {
+                let what = format!("cannot use the git token of root {}", root.name);
+                private_failure(ExitReason::Invalid, &what, &error)
+            })?;
+        }
+    }
     let git_state = home.folder(policy.name.as_str()).join("git");
     if has_git(policy) {
         ensure_private_folder(&git_state).map_err(|error| {

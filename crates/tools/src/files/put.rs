@@ -1,7 +1,8 @@
 //! Writes and edits.
 //!
 //! In: a place and a text, or a text and its replacement. Out: the file changed, and a word about it.
-//! Never: a change that was not prepared whole before it was judged; a folder that is made.
+//! Never: a change that was not prepared whole before it was judged; a folder that is made; a program
+//! that a vault's verbs run.
 
 use super::{Place, limit, words};
 use crate::{
@@ -19,6 +20,7 @@ use guildhall_authority::{
     offer::{ToolName, Toolset},
 };
 use guildhall_confine::{Change, FileLimit, Prepared, Refusal, RelPath};
+use guildhall_git::GitRefusal;
 use std::sync::Arc;
 
 /// Makes, replaces or edits a file.
@@ -52,6 +54,9 @@ async fn prepare(
 ) -> Result<WriteEffect, CallRefusal> {
     let (tool, limit) = (call.tool, limit(turn, call));
     let (ground, path) = (Arc::clone(&place.ground), place.path.clone());
+    if ground.vault().is_some_and(|vault| vault.runs(&path)) {
+        return Err(CallRefusal::Git(GitRefusal::VaultToolsProtected));
+    }
     let wish = Wish::of(tool, arguments);
     let work = turn.host.pool.run(move || {
         let prepared = wish.prepare(&ground, &path, limit)?;

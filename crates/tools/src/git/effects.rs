@@ -125,7 +125,18 @@ impl CommitEffect {
         facts.push(("message".to_owned(), shown::fact(&summary.message)));
         facts.push(("commit".to_owned(), summary.commit.to_string()));
         for file in &summary.files {
-            facts.push(("file".to_owned(), shown::fact(&file.path)));
+            let path = shown::fact(&file.path);
+            facts.push((
+                "file".to_owned(),
+                match file.lines {
+                    Some(_) => path,
+                    // Its changes are not among those shown.
+                    None => format!(
+                        "{path}, no text: {} bytes, object {}",
+                        file.bytes, file.blob
+                    ),
+                },
+            ));
         }
         Shown {
             what: format!("Commit {} and push", count(summary.files.len(), "file")),
@@ -155,6 +166,11 @@ impl Effect for PushEffect {
 }
 
 impl PushEffect {
+    /// Whether the server has it all, by what was last heard of it: then nobody is asked.
+    pub(super) fn is_idle(&self) -> bool {
+        self.prepared.summary().ahead == Some(0)
+    }
+
     pub(super) fn target(&self) -> Target {
         let summary = self.prepared.summary();
         self.bound

@@ -216,6 +216,26 @@ async fn a_vaults_file_changes_under_its_lock_and_not_under_anothers() {
 }
 
 #[tokio::test]
+async fn no_call_writes_what_a_vaults_verbs_run() {
+    for write in [json!(true), json!("ask")] {
+        let scene = scene(write.clone(), Some("vault"));
+        let turn = scene.turn();
+        let before = scene.text("vault/tools/vault_lock.py");
+        let (tool, arguments) = if write == json!(true) {
+            (
+                "write_file",
+                json!({"root": "vault", "path": "tools/vault_lock.py", "text": "x"}),
+            )
+        } else {
+            ("create", json!({"path": "tools/argparse.py", "text": "x"}))
+        };
+        assert_eq!(turn.refused(tool, arguments).await, "vault-tools");
+        assert_eq!(scene.text("vault/tools/vault_lock.py"), before);
+        assert_eq!(scene.desk.asked().len(), 0, "nobody is asked");
+    }
+}
+
+#[tokio::test]
 async fn an_id_is_reserved_as_the_seat() {
     let scene = scene(json!(true), Some("vault"));
     let turn = scene.turn();

@@ -4,7 +4,7 @@
 
 use super::Findings;
 use crate::{
-    exit::{Failure, chain},
+    exit::{ExitReason, Failure, chain},
     home::{Home, private_failure},
     seat,
 };
@@ -12,13 +12,11 @@ use guildhall_authority::{offer::offered_to, scope::Origin};
 use guildhall_binding::{Policy, Root, RootWrite, Standing, Tools};
 use guildhall_engine::{EngineParts, Secret, build};
 use guildhall_journal::{
+    PrivateError, check_private,
     lock::{self, Holder, LockState},
     read_private,
 };
-use std::{
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::{path::Path, sync::Arc};
 
 /// Longest key file that is looked at, in bytes: the readers of keys take far less.
 const KEY_FILE_MAX_BYTES: u64 = 64 * 1024;
@@ -84,7 +82,7 @@ fn start(home: &Home, policy: &Policy, findings: &mut Findings) {
         Err(error) => findings.bad(
             "data root",
             &private_failure(
-                crate::exit::ExitReason::Invalid,
+                ExitReason::Invalid,
                 "cannot use the binding's folder",
                 &error,
             ),
@@ -162,12 +160,24 @@ fn roots(policy: &Policy, tools: &Tools, findings: &mut Findings) {
 fn host(home: &Home, policy: &Arc<Policy>, findings: &mut Findings) {
     let made = home.make_folders(policy.name.as_str());
     let opened = made.and_then(|()| seat::host(home, policy, None));
-    if findings.take("tools", opened).is_some() {
+    let opened = findings.take("tools", opened);
+    if opened.is_some() {
         let names: Vec<_> = offered_to(policy, Origin::User)
             .into_iter()
             .map(|name| name.as_str())
             .collect();
         findings.ok("tools", names.join(", "));
+    }
+    for git in opened.iter().flat_map(|(host, _)| host.gits()) {
+        let about = format!("root {}, git", git.root);
+        match git.fault {
+            None => findings.ok(&about, format!("{}, {}", git.program, git.remote)),
+            Some(fault) => findings.warn(
+                &about,
+                &fault,
+                "its git verbs refuse until that is mended; everything else works",
+            ),
+        }
     }
 }
 
@@ -223,24 +233,27 @@ fn root_fault(root: &Root) -> Option<(String, &'static str)> {
 
 /// Files with keys that tools read: private, and there.
 fn keys(tools: &Tools, findings: &mut Findings) {
-    let git = tools.roots.iter().filter_map(|root| {
-        let git = root.git.as_ref()?;
-        Some((
-            format!("root {}, git token file", root.name),
-            git.token_file.clone(),
-        ))
-    });
-    let setspark = tools
-        .setspark
-        .iter()
-        .map(|it| ("tools.setspark key file".to_owned(), it.key_file.clone()));
-    let files: Vec<(String, PathBuf)> = git.chain(setspark).collect();
-    for (about, path) in files {
-        let read = read_private(&path, KEY_FILE_MAX_BYTES).map_err(|error| {
-            private_failure(crate::exit::ExitReason::Invalid, "cannot be used", &error)
-        });
-        if findings.take(&about, read).is_some() {
-            findings.ok(&about, path.display());
+    for root in &tools.roots {
+        if let Some(git) = &root.git {
+            let about = format!("root {}, git token file", root.name);
+            file(
+                &about,
+                &git.token_file,
+                check_private(&git.token_file),
+                findings,
+            );
         }
+    }
+    if let Some(records) = &tools.setspark {
+        let read = read_private(&records.key_file, KEY_FILE_MAX_BYTES).map(drop);
+        file("tools.setspark key file", &records.key_file, read, findings);
+    }
+}
+
+fn file(about: &str, path: &Path, looked: Result<(), PrivateError>, findings: &mut Findings) {
+    let looked =
+        looked.map_err(|error| private_failure(ExitReason::Invalid, "cannot be used", &error));
+    if findings.take(about, looked).is_some() {
+        findings.ok(about, path.display());
     }
 }
