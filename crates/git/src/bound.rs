@@ -5,14 +5,15 @@
 //! Never: another address because the repository's configuration changed while nobody looked.
 
 use std::{
-    fs::{self, OpenOptions},
-    io::{self, Read, Write},
+    fs::OpenOptions,
+    io::{self, Read},
     os::unix::fs::OpenOptionsExt,
     path::Path,
     sync::OnceLock,
 };
 
 use crate::{
+    private,
     refusal::{GitRefusal, RemoteFault},
     remote::RemoteUrl,
 };
@@ -93,14 +94,8 @@ fn noted(state: &Path, path: &Path) -> Result<Option<RemoteUrl>, GitRefusal> {
         .map_err(|_| GitRefusal::Remote(RemoteFault::NotTheBound))
 }
 
-/// Notes an address: whole or not at all, and before it is used.
+/// Notes an address before it is used.
 fn note(state: &Path, path: &Path, remote: &RemoteUrl) -> io::Result<()> {
-    let next = state.join(format!("{NOTE}.{}", std::process::id()));
-    let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(true).mode(0o600);
-    let mut file = options.open(&next)?;
-    file.write_all(format!("{remote}\n{}\n", path.display()).as_bytes())?;
-    file.sync_all()?;
-    fs::rename(&next, state.join(NOTE))?;
-    fs::File::open(state)?.sync_all()
+    let text = format!("{remote}\n{}\n", path.display());
+    private::replace(state, NOTE, text.as_bytes())
 }

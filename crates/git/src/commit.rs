@@ -2,7 +2,7 @@
 //!
 //! In: a message, one to fifty paths, who asked. Out: first a commit that exists in a store of our own
 //! and is shown; then the branch at that commit, and the server told.
-//! Never: a path that was not named, a person's staged work, a commit without a requester, a
+//! Never: a path that was neither named nor written by a reservation, a person's staged work, a commit without a requester, a
 //! commit that differs from the one that was shown.
 
 mod publish; // the branch at the new commit
@@ -50,7 +50,10 @@ pub struct PreparedCommit {
     private: Private,
     before: Option<ObjectId>,
     index_before: IndexContent,
+    /// The paths that were named.
     paths: Vec<RelPath>,
+    /// Those, and what a reservation left for this commit.
+    all: Vec<RelPath>,
     summary: CommitSummary,
 }
 
@@ -124,11 +127,14 @@ impl GitRoot {
         let stand = verb.stand()?;
         stage::refuse_staged(&verb, &stand)?;
         stage::refuse_hidden(&stand, &paths)?;
+        let mut all = paths.clone();
         if self.0.settings.protocol == Protocol::Vault {
             vault::refuse_commit(&verb, stand.head.as_ref(), &paths)?;
+            all.extend(vault::reserved::waiting(&verb, &paths)?);
+            stage::refuse_hidden(&stand, &all)?;
         }
-        let tree = stage::tree(&verb, &paths)?;
-        let files = stage::files(&verb, &stand, &tree, &paths)?;
+        let tree = stage::tree(&verb, &all)?;
+        let files = stage::files(&verb, &stand, &tree, &all)?;
         let commit = commit_tree(&verb, &stand, &tree, &message)?;
         let diff = stage::diff(&verb, &stand, &tree)?;
         let remote = verb.remote().ok().map(ToString::to_string);
@@ -137,6 +143,7 @@ impl GitRoot {
             before: stand.head.clone(),
             index_before: stand.view.content,
             paths,
+            all,
             summary: CommitSummary {
                 branch: self.branch().to_owned(),
                 commit,
@@ -188,6 +195,9 @@ impl PreparedCommit {
             vault::refuse_commit(&verb, stand.head.as_ref(), &self.paths)?;
         }
         self.publish(&verb)?;
+        if held.settings.protocol == Protocol::Vault {
+            vault::reserved::settle(&verb, &self.all);
+        }
         let pushed = match crate::push::send(&verb, &self.summary.commit) {
             Ok(()) => Pushed::Yes,
             Err(refusal) => Pushed::No { refusal },

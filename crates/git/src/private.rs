@@ -147,6 +147,18 @@ pub(crate) fn open_state(state: &Path) -> Result<(), GitRefusal> {
     Ok(())
 }
 
+/// Replaces a small file of the private folder: whole or not at all, and lasting.
+pub(crate) fn replace(state: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
+    let next = state.join(format!("{name}.{}", std::process::id()));
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true).mode(0o600);
+    let mut file = options.open(&next)?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    fs::rename(&next, state.join(name))?;
+    fs::File::open(state)?.sync_all()
+}
+
 /// Whether the process that made a folder is gone.
 fn is_leftover(name: &str) -> bool {
     let number = name

@@ -16,8 +16,9 @@
 //!
 //! Exit code 0 is yes; anything else is no, and the first lines of what the tool said are the reason.
 //! A lock tool that broke, by a signal, a usage message or a trace, does not say that somebody else has
-//! the lock. `reserve` prints the id as its first line.
+//! the lock. `reserve` prints the id as its first line; the files that it changes go with the next commit.
 
+pub(crate) mod reserved; // what goes with the next commit
 mod tools; // as they were committed, byte for byte
 
 use guildhall_confine::RelPath;
@@ -100,7 +101,9 @@ impl GitRoot {
         run.env = vault_environment(verb, Some(&verb.credential(remote)));
         let owner = &self.0.settings.identity;
         let run = run.args(["reserve", "--owner", owner, "--", prefix, title]);
+        let before = reserved::Before::of(verb)?;
         let ended = run_tool(verb, vault.head.as_ref(), &run)?;
+        before.note(verb)?;
         let words = first_lines(verb, &ended);
         if !ended.is_ok() {
             return Err(GitRefusal::VaultReserve(words));

@@ -166,9 +166,8 @@ pub(crate) async fn reserve_id(
     let permit = permitted(turn, call, effect, ReserveEffect::card).await?;
     let target = permit.effect().target();
     let id = carry_out(turn, call, permit, target, acts::reserve).await?;
-    let text = format!(
-        "Reserved {id}. The line in the registry is not committed: commit it with the record."
-    );
+    let text =
+        format!("Reserved {id}. What the registry got goes into the next commit with the record.");
     given(turn, call, text, GivenKind::Changed)
 }
 

@@ -185,11 +185,76 @@ fn an_id_is_reserved_and_its_line_goes_with_the_record() {
     let call = "['reserve', '--owner', 'seat-one', '--', 'DEC', '--a title; with $(things)']";
     assert_eq!(calls(&scene), [call]);
     scene.write("DEC-0042.md", "a record\n");
-    commit(&root, "Record", &["DEC-0042.md", "registry.md"]).expect("a commit");
+    commit(&root, "Record", &["DEC-0042.md"]).expect("a commit");
     assert_eq!(
         scene.git(&["show", "HEAD:registry.md"]),
         "DEC-0042 --a title; with $(things)"
     );
+    assert_eq!(scene.git(&["status", "--porcelain"]), "");
+    // And it was this once.
+    scene.write("registry.md", "by hand\n");
+    scene.write("a.txt", "good\n");
+    commit(&root, "Next", &["a.txt"]).expect("a commit");
+    assert_eq!(scene.git(&["status", "--porcelain"]), " M registry.md");
+}
+
+#[test]
+fn several_reservations_wait_for_one_commit_over_a_restart() {
+    let (scene, root) = vault();
+    for title in ["one", "two"] {
+        root.reserve_id("DEC", title, &Cancel::new())
+            .expect("an id");
+    }
+    drop(root);
+    let root = scene
+        .try_open(Protocol::Vault, Keys::Listed)
+        .expect("it opens");
+    scene.write("DEC-0042.md", "a record\n");
+    let (prepared, summary) =
+        crate::scene::prepare(&root, "Record", &["DEC-0042.md", "registry.md"]).expect("ready");
+    let paths: Vec<_> = summary
+        .files
+        .iter()
+        .map(|file| file.path.as_str())
+        .collect();
+    assert_eq!(
+        paths,
+        ["DEC-0042.md", "registry.md"],
+        "named besides, and there once"
+    );
+    drop(prepared);
+    let (prepared, summary) =
+        crate::scene::prepare(&root, "Record", &["DEC-0042.md"]).expect("ready");
+    assert_eq!(summary.files.len(), 2, "it is shown before it is allowed");
+    let done = prepared.commit(&Cancel::new());
+    assert!(done.is_ok());
+    assert_eq!(
+        scene.git(&["show", "HEAD:registry.md"]),
+        "DEC-0042 one\nDEC-0042 two"
+    );
+}
+
+#[test]
+fn what_somebody_else_wrote_into_the_registry_is_theirs_to_commit() {
+    let ways: [(&str, &str); 2] = [("before", "by hand\n"), ("after", "")];
+    for (when, text) in ways {
+        let (scene, root) = vault();
+        if when == "before" {
+            scene.write("registry.md", text);
+        }
+        root.reserve_id("DEC", "one", &Cancel::new())
+            .expect("an id");
+        if when == "after" {
+            scene.write("registry.md", "DEC-0042 one\nby hand\n");
+        }
+        scene.write("a.txt", "good\n");
+        commit(&root, "X", &["a.txt"]).expect("a commit");
+        assert_eq!(
+            scene.git(&["status", "--porcelain"]),
+            "?? registry.md",
+            "{when}"
+        );
+    }
 }
 
 #[test]
