@@ -4,12 +4,14 @@
 //! that it really is, if it is one. Never: a call carried out; talk about mark-up taken for a call.
 //!
 //! A call names an offered tool in the place where its dialect puts the name. What stands in a code
-//! fence or in inline code is talk, with two exceptions, since no model answers a person like
-//! that: an answer that is nothing but one fence with a JSON call in it, and a last fence whose
-//! language says that it is a call.
+//! fence or in inline code is talk, with three exceptions, since no model answers a person like
+//! that: an answer that is nothing but one fence with a call in it; a last fence whose language says
+//! that it is a call; and a last fence that is a JSON call, behind a few words of somebody who sets about it.
 
 mod call; // a name or a JSON document in calling position
+mod lines; // calls that are lines of their own
 mod marks; // the marks that open a call, by dialect
+mod tags; // tags that open a call
 
 use crate::fence::Fence;
 use guildhall_connector::run::ToolUse;
@@ -28,6 +30,8 @@ pub(crate) enum Dialect {
     MiniMax,
     /// Marks between bars, full-width or not.
     DeepSeek,
+    /// `<TOOLCALL>`.
+    Nemotron,
     /// `[TOOL_CALLS]`.
     Mistral,
     /// `<|python_tag|>`.
@@ -67,6 +71,7 @@ impl Dialect {
             Self::Invoke => "invoke",
             Self::MiniMax => "minimax",
             Self::DeepSeek => "deepseek",
+            Self::Nemotron => "nemotron",
             Self::Mistral => "mistral",
             Self::Llama => "llama",
             Self::InternLm => "internlm",
@@ -119,15 +124,20 @@ pub(crate) fn raw_call(text: &str, offered: &[String]) -> Option<RawCall> {
     }
     let text = plain_bars(text);
     let (talk, fences) = apart(&text);
-    let found = marks::find(&talk, offered)
-        .or_else(|| by_line(&talk, offered))
-        .or_else(|| named_tag(&talk, offered))
+    let found = spoken(&talk, offered)
         .or_else(|| json_in(&talk, offered))
         .or_else(|| fenced(&talk, fences.last()?, fences.len(), offered));
     found.map(|(dialect, tool)| RawCall {
         dialect,
         tool: tool.to_owned(),
     })
+}
+
+/// A call by its marks, tags or lines.
+fn spoken<'a>(talk: &str, offered: &'a [String]) -> Option<(Dialect, &'a str)> {
+    marks::find(talk, offered)
+        .or_else(|| tags::find(talk, offered))
+        .or_else(|| lines::find(talk, offered))
 }
 
 /// Models write bars and blanks of their marks full-width as well.
@@ -159,7 +169,11 @@ fn apart(text: &str) -> (String, Vec<Block>) {
         let held = fence.holds(line);
         match (held, was_open, fence.is_open()) {
             (false, _, _) => {
-                talk.push_str(&without_spans(line));
+                if lines::is_action(line) {
+                    talk.push_str(line);
+                } else {
+                    talk.push_str(&without_spans(line));
+                }
                 if let Some(block) = blocks.last_mut() {
                     block.is_last &= line.trim().is_empty();
                 }
@@ -210,73 +224,30 @@ fn without_spans(line: &str) -> String {
     out
 }
 
-/// Dialects whose calls are lines of their own.
-fn by_line<'a>(talk: &str, offered: &'a [String]) -> Option<(Dialect, &'a str)> {
-    let lines: Vec<&str> = talk
-        .lines()
-        .map(str::trim)
-        .filter(|line| !line.is_empty())
-        .collect();
-    for (at, line) in lines.iter().enumerate() {
-        let next_is_input = || {
-            let next = lines.get(at + 1);
-            next.is_some_and(|next| next.to_lowercase().starts_with("action input"))
-        };
-        if let Some(rest) = line.strip_prefix("Action:")
-            && let Some(tool) = offered.iter().find(|tool| rest.trim() == tool.as_str())
-            && next_is_input()
-        {
-            return Some((Dialect::ReAct, tool));
-        }
-        if let Some(rest) = line.strip_prefix(">>>")
-            && let Some(tool) = call::named(rest, offered)
-        {
-            return Some((Dialect::Functionary, tool));
-        }
-    }
-    // A list of calls in Python's way: the first line of the answer, or the last.
-    let ends = [lines.first(), lines.last()];
-    ends.into_iter().flatten().find_map(|line| {
-        let inside = line.strip_prefix('[')?.strip_suffix(")]")?;
-        let tool = offered.iter().find(|tool| {
-            let rest = inside.strip_prefix(tool.as_str());
-            rest.is_some_and(|rest| rest.starts_with('('))
-        })?;
-        Some((Dialect::Pythonic, tool.as_str()))
-    })
-}
-
-/// A tag that is named like a tool, with arguments as tags in it. Only names of two words: `<list>`
-/// and `<read>` are ordinary mark-up.
-fn named_tag<'a>(talk: &str, offered: &'a [String]) -> Option<(Dialect, &'a str)> {
-    let tool = offered
-        .iter()
-        .filter(|tool| tool.contains('_'))
-        .find(|tool| {
-            let inside = talk
-                .split_once(&format!("<{tool}>"))
-                .and_then(|(_, after)| after.split_once(&format!("</{tool}>")));
-            inside.is_some_and(|(inside, _)| inside.contains("</"))
-        })?;
-    Some((Dialect::NamedTag, tool))
-}
-
-/// A JSON document at the start of a paragraph that is a call, arguments and all.
+/// A JSON document at the start of a line that is a call, arguments and all.
 fn json_in<'a>(talk: &str, offered: &'a [String]) -> Option<(Dialect, &'a str)> {
     let mut at = 0;
-    let mut after_blank = true;
     let mut tried = 0;
+    // What lies in a document that is no call is none either.
+    let mut past = 0;
     for line in talk.split_inclusive('\n') {
         let start = line.trim_start();
-        if after_blank && start.starts_with(['{', '[']) {
-            tried += 1;
-            let called = first_json(&talk[at..]).and_then(|value| call::of_json(&value, offered));
-            if called.is_some() || tried == PLACES_MAX {
-                return called.map(|tool| (Dialect::Json, tool));
-            }
-        }
-        after_blank = start.is_empty();
+        let from = at + line.len() - start.len();
         at += line.len();
+        if from < past || !start.starts_with(['{', '[']) {
+            continue;
+        }
+        tried += 1;
+        let mut values = serde_json::Deserializer::from_str(&talk[from..]).into_iter::<Value>();
+        if let Some(Ok(value)) = values.next() {
+            if let Some(tool) = call::of_json(&value, offered) {
+                return Some((Dialect::Json, tool));
+            }
+            past = from + values.byte_offset();
+        }
+        if tried == PLACES_MAX {
+            return None;
+        }
     }
     None
 }
@@ -286,28 +257,81 @@ fn first_json(text: &str) -> Option<Value> {
     values.next()?.ok()
 }
 
+/// Languages of a fence that say that it is a call.
+const CALL_LANGUAGES: [&str; 6] = [
+    "tool_code",
+    "tool_call",
+    "tool_calls",
+    "tool_use",
+    "function_call",
+    "tool-call",
+];
+
+/// Words with which people show an example. A model that means to call says what it will do.
+const EXAMPLE_WORDS: [&str; 13] = [
+    "example",
+    "instance",
+    "e.g.",
+    "such",
+    "looks like",
+    "look like",
+    "like this",
+    "format",
+    "would",
+    "syntax",
+    "template",
+    "sends",
+    "shape",
+];
+/// Words of somebody who sets about something, in the first person.
+const INTENT_WORDS: [&str; 15] = [
+    "i'll",
+    "i will",
+    "i am ",
+    "i'm ",
+    "i need",
+    "i should",
+    "i have to",
+    "let me",
+    "let's",
+    "going to",
+    "one moment",
+    "sure",
+    "okay",
+    "right away",
+    "first,",
+];
+/// Longest words before a fence that is a call, in bytes.
+const LEAD_MAX_BYTES: usize = 400;
+
 fn fenced<'a>(
     talk: &str,
     last: &Block,
     fences: usize,
     offered: &'a [String],
 ) -> Option<(Dialect, &'a str)> {
-    let says_call = [
-        "tool_code",
-        "tool_call",
-        "tool_calls",
-        "tool_use",
-        "function_call",
-    ]
-    .contains(&last.info.as_str());
+    let says_call = CALL_LANGUAGES.contains(&last.info.as_str());
     let alone = fences == 1 && talk.trim().is_empty();
-    let called = call::of_json(&first_json(&last.body).unwrap_or_default(), offered);
+    if !last.is_last {
+        return None;
+    }
+    let document = first_json(&last.body);
+    let called = document.and_then(|value| call::of_json(&value, offered));
     let called = match called {
         None if says_call => call::after(&last.body, offered),
-        called => called,
+        // A fence that is the whole answer is no example of anything.
+        None if alone => spoken(&last.body, offered).map(|(_, tool)| tool),
+        Some(tool) if says_call || alone || (fences == 1 && leads_in(talk)) => Some(tool),
+        _ => None,
     };
-    let tool = called?;
-    (last.is_last && (says_call || alone)).then_some((Dialect::Fenced, tool))
+    Some((Dialect::Fenced, called?))
+}
+
+/// Whether the words before a fence say what will be done, and show nothing.
+fn leads_in(talk: &str) -> bool {
+    let talk = talk.trim().to_lowercase().replace('\u{2019}', "'");
+    let holds = |words: &[&str]| words.iter().any(|word| talk.contains(word));
+    talk.len() <= LEAD_MAX_BYTES && holds(&INTENT_WORDS) && !holds(&EXAMPLE_WORDS)
 }
 
 #[cfg(test)]

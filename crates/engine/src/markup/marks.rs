@@ -9,7 +9,7 @@
 use super::{Dialect, PLACES_MAX, call};
 
 /// Marks in lower case; the more exact one of a pair comes first.
-const MARKS: [(&str, Dialect); 33] = [
+const MARKS: [(&str, Dialect); 25] = [
     ("minimax:tool_call", Dialect::MiniMax),
     ("]<]minimax[>[", Dialect::MiniMax),
     ("<|dsml|", Dialect::DeepSeek),
@@ -24,23 +24,15 @@ const MARKS: [(&str, Dialect); 33] = [
     ("print(default_api.", Dialect::Gemma),
     ("[tool_calls]", Dialect::Mistral),
     ("functools[", Dialect::Functools),
-    ("to=functions.", Dialect::Harmony),
     ("commentary to=", Dialect::Harmony),
+    ("to=functions.", Dialect::Harmony),
     ("invoke name=", Dialect::Invoke),
     ("<function=", Dialect::FunctionTag),
     ("<function name=", Dialect::FunctionTag),
-    ("<tool_call>", Dialect::Hermes),
     ("<|tool_call|>", Dialect::Hermes),
-    ("<tool_calls>", Dialect::Hermes),
-    ("<tool_call name=", Dialect::Hermes),
-    ("<tool_use>", Dialect::Hermes),
-    ("<tool_use name=", Dialect::Hermes),
-    ("<tool name=", Dialect::Hermes),
-    ("<function_call>", Dialect::Hermes),
-    ("<function_calls>", Dialect::Hermes),
-    ("seed:tool_call>", Dialect::Hermes),
-    ("<longcat_tool_call>", Dialect::Hermes),
-    ("<tool_code>", Dialect::Gemma),
+    ("<|tool_call>", Dialect::Gemma),
+    ("<|python_start|>", Dialect::Llama),
+    ("action: ```json", Dialect::Cohere),
     ("[tool_call]", Dialect::Bracket),
     ("[tool_use]", Dialect::Bracket),
 ];
@@ -88,6 +80,14 @@ fn in_a_tag(before: &str) -> bool {
 }
 
 fn bracketed<'a>(rest: &str, offered: &'a [String]) -> Option<&'a str> {
+    let begun = rest.trim_start();
+    let with_brackets = offered.iter().find(|tool| {
+        let rest = call::past(begun, tool);
+        rest.is_some_and(|rest| rest.trim_start().starts_with('('))
+    });
+    if let Some(tool) = with_brackets {
+        return Some(tool);
+    }
     let (name, rest) = rest.split_once(']')?;
     let (name, inline) = name
         .trim()
@@ -96,6 +96,6 @@ fn bracketed<'a>(rest: &str, offered: &'a [String]) -> Option<&'a str> {
     let has_document = [inline, rest]
         .iter()
         .any(|text| text.trim_start().starts_with('{'));
-    let tool = offered.iter().find(|tool| *tool == name)?;
+    let tool = offered.iter().find(|tool| call::is_named(name, tool))?;
     has_document.then_some(tool.as_str())
 }

@@ -12,6 +12,100 @@ fn found(text: &str) -> Option<(&'static str, String)> {
 const CALLS: &[(&str, &str)] = &[
     (
         "hermes",
+        "< Tool_Call id=\"1\" >{\"name\": \"read\", \"arguments\": {}}",
+    ),
+    (
+        "hermes",
+        "<tool_call>{\"name\": \"functions.read\", \"arguments\": {}}</tool_call>",
+    ),
+    (
+        "hermes",
+        "<tool_call>{\"name\": \"mcp__files__read\", \"arguments\": {}}</tool_call>",
+    ),
+    ("hermes", "<use_tool name='read'/>"),
+    (
+        "hermes",
+        "<tool_use><name>read</name><arguments>{}</arguments></tool_use>",
+    ),
+    (
+        "hermes",
+        "<function_call>{\"name\": \"read\", \"arguments\": \"{}\"}",
+    ),
+    (
+        "hermes",
+        "<use_mcp_tool>\n<tool_name>read</tool_name>\n<arguments>{}</arguments>\n</use_mcp_tool>",
+    ),
+    (
+        "hermes",
+        "<function_calls><invoke><tool_name>read</tool_name><parameters>",
+    ),
+    (
+        "nemotron",
+        "<TOOLCALL>[{\"name\": \"read\", \"arguments\": {\"path\": \"a\"}}]</TOOLCALL>",
+    ),
+    ("llama", "<|python_start|>[read(path=\"a\")]<|python_end|>"),
+    (
+        "gemma",
+        "<|tool_call>call:read{path:<|\"|>a<|\"|>}<tool_call|>",
+    ),
+    (
+        "harmony",
+        "commentary to=functions.read json{\"path\": \"a\"}",
+    ),
+    (
+        "harmony",
+        "assistant to=functions.read<|channel|>commentary json<|message|>{}",
+    ),
+    ("bracket", "[Tool Call: read(path=\"a\")]"),
+    ("bracket", "[tool_call: read({\"path\": \"a\"})]"),
+    (
+        "pythonic",
+        "[\n  read(path=\"a\"),\n  search(query=\"b\")\n]",
+    ),
+    ("pythonic", "[read(\n  path=\"a\",\n)]"),
+    (
+        "react",
+        "Thought: I need it\n**Action:** `read`\n**Action Input:** {\"path\": \"a\"}",
+    ),
+    ("react", "1. Action : read\n2. Action Input : a"),
+    ("react", "Action: read(path=\"a\")"),
+    ("react", "Action: read[a]"),
+    ("named-tag", "<workspace_read path=\"a\"/>"),
+    (
+        "named-tag",
+        "<Workspace_Read>\n<path>a</path>\n</Workspace_Read>",
+    ),
+    (
+        "named-tag",
+        "<workspace_read>{\"path\": \"a\"}</workspace_read>",
+    ),
+    ("named-tag", "<read>\n<path>a</path>\n</read>"),
+    (
+        "json",
+        "{\"function_call\": {\"name\": \"read\", \"arguments\": \"{}\"}}",
+    ),
+    (
+        "json",
+        "{\"tool_uses\": [{\"recipient_name\": \"functions.read\", \"parameters\": {}}]}",
+    ),
+    (
+        "json",
+        "{\"action\": \"read\", \"action_input\": {\"path\": \"a\"}}",
+    ),
+    (
+        "json",
+        "{\"functionCall\": {\"name\": \"read\", \"args\": {}}}",
+    ),
+    (
+        "json",
+        "{\"toolUse\": {\"name\": \"Workspace-Read\", \"input\": {}}}",
+    ),
+    (
+        "json",
+        "{\"method\": \"tools/call\", \"params\": {\"name\": \"read\", \"arguments\": {}}}",
+    ),
+    (
+        "hermes",
         "<tool_call>\n{\"name\": \"read\", \"arguments\": {\"path\": \"a\"}}\n</tool_call>",
     ),
     (
@@ -174,11 +268,13 @@ fn a_call_is_found_in_every_dialect_alone_and_after_prose() {
 fn a_tool_that_was_not_offered_is_no_call() {
     for (dialect, text) in CALLS {
         let other = text
+            .to_lowercase()
             .replace("read", "frobnicate")
             .replace("search", "frobnicate");
         assert_eq!(found(&other), None, "{dialect}: {other}");
         assert_eq!(raw_call(text, &[]), None, "{dialect}: {text}");
         let longer = text
+            .to_lowercase()
             .replace("workspace_read", "read")
             .replace("read", "read_more");
         assert_eq!(found(&longer), None, "{dialect}: {longer}");
@@ -207,11 +303,16 @@ fn a_fence_is_a_call_only_where_it_says_so_or_stands_alone() {
         format!("Let me look.\n```tool_call\n{json}\n```"),
         "Let me look.\n```tool_code\nread(path=\"a\")\n```".to_owned(),
         "```tool_code\nprint(default_api.read(path=\"a\"))\n```".to_owned(),
+        format!("I will read the file.\n```json\n{json}\n```"),
+        format!("```xml\n<tool_call>{json}</tool_call>\n```"),
+        "```python\nread(path=\"a\")\n```".to_owned(),
     ];
     for text in is_call {
         assert_eq!(found(&text).map(|(code, _)| code), Some("fenced"), "{text}");
     }
     let is_talk = [
+        format!("Send this:\n```json\n{json}\n```"),
+        format!("I will show you an example.\n```json\n{json}\n```"),
         format!("Such a call is\n```json\n{json}\n```"),
         format!("```json\n{json}\n```\nis what it sends."),
         format!("```tool_call\n{json}\n```\nis what it sends."),
@@ -245,7 +346,18 @@ fn ordinary_talk_is_no_call() {
         "> quoted: read it",
         "he said to=functions.other",
         "Please invoke name=\"read\" in your shell.",
-        "```\n<tool_call>{\"name\": \"read\", \"arguments\": {}}</tool_call>",
+        "It ends so:\n```\n<tool_call>{\"name\": \"read\", \"arguments\": {}}</tool_call>",
+        "<search>bees</search> and <read/> are tags",
+        "The row <read><b>x</b></read> stands in a table.",
+        "<tool>read</tool> is how they name it",
+        "{\"tools\": [{\"name\": \"read\", \"description\": \"reads\"}]}",
+        "{\n  \"example\": {\"name\": \"read\", \"arguments\": {}}\n}",
+        "[read, search]",
+        "[read(1)] is a footnote",
+        "read() reads",
+        "Reaction: read\nInput: none",
+        "Action: read the manual\nAction input: none",
+        "[Tool Call: reading (later)]",
     ];
     for text in talk {
         assert_eq!(found(text), None, "{text}");
@@ -276,6 +388,12 @@ fn an_answer_of_nothing_but_marks_is_looked_at_within_a_bound() {
         "`",
         "invoke name=",
         "[tool:",
+        "<tool_call>{\"arguments\": \"",
+        "<read><",
+        "<workspace_read></",
+        "[read(",
+        "Action: read\n",
+        "{\"a\":\n",
     ] {
         let text = piece.repeat(200_000 / piece.len());
         assert_eq!(found(&text), None, "{piece}");

@@ -2,41 +2,16 @@
 //!
 //! In: the text of a whole answer. Out: the text for people. Never: a change inside a code fence.
 
+mod thoughts; // and the marks of templates
+
 use crate::fence::Fence;
 use guildhall_connector::prompt::ENVELOPE_OPENS;
 
 /// Takes out what is not for people.
 pub(crate) fn tidy(text: &str) -> String {
-    without_envelopes(without_thoughts(text)).trim().to_owned()
-}
-
-/// Some servers leave a model's thoughts in its text: at the start, between tags, or before a
-/// closing tag that stands alone on its line, where the opening one was part of the prompt.
-fn without_thoughts(text: &str) -> &str {
-    for (open, close) in [("<think>", "</think>"), ("<thinking>", "</thinking>")] {
-        if let Some(inside) = text.trim_start().strip_prefix(open) {
-            return inside.split_once(close).map_or("", |(_, answer)| answer);
-        }
-        if !text.contains(open)
-            && let Some(end) = lone_line(text, close)
-        {
-            return &text[end..];
-        }
-    }
-    text
-}
-
-/// Where the first line that is exactly `word` ends, fences left out.
-fn lone_line(text: &str, word: &str) -> Option<usize> {
-    let mut fence = Fence::default();
-    let mut at = 0;
-    for line in text.split_inclusive('\n') {
-        at += line.len();
-        if !fence.holds(line) && line.trim() == word {
-            return Some(at);
-        }
-    }
-    None
+    without_envelopes(&thoughts::without(text))
+        .trim()
+        .to_owned()
 }
 
 fn without_envelopes(text: &str) -> String {

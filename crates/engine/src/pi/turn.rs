@@ -229,6 +229,9 @@ impl Run<'_> {
                 .collect();
             markup::raw_call(text, &names)
         };
+        for text in &mut said.texts {
+            *text = tidy(text);
+        }
         if let Some(call) = said.texts.last().and_then(raw) {
             let mut used = call.as_tool_use();
             if let Some(tool) = self.offered.iter().find(|tool| tool.wire() == used.name) {
@@ -240,9 +243,8 @@ impl Run<'_> {
             });
         }
         // A call that came as text beside real ones is not for people either.
-        said.texts.retain(|text| raw(text).is_none());
-        let mut texts: Vec<_> = said.texts.iter().map(|text| tidy(text)).collect();
-        texts.retain(|text| !text.is_empty());
+        let mut texts = said.texts;
+        texts.retain(|text| !text.is_empty() && raw(text).is_none());
         if said.stop == "length" {
             if texts.is_empty() {
                 return Ok(Finished::failed(RunFailure::TooLong));
