@@ -5,7 +5,7 @@
 
 use super::{
     sheet::Zone,
-    tag::{StartTag, ends_by_itself, is_void},
+    tag::{StartTag, breaks_paragraph, ends_by_itself, is_void},
 };
 
 /// Most areas inside of each other. What opens deeper is part of what it stands in.
@@ -18,6 +18,17 @@ struct Area {
     inner: u64,
     /// What held outside of it.
     before: Standing,
+    /// What ends it, where its end tag may be left out.
+    end: End,
+}
+
+/// What ends an area.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    /// Its end tag.
+    Tag,
+    /// Its end tag, a sibling, or the end of its parent, which stands this many lists or tables out.
+    Implied(u64),
 }
 
 /// What becomes of text.
@@ -57,6 +68,9 @@ impl Areas {
 
     /// Takes a start tag. `asked` is what else speaks for hiding the element.
     pub(super) fn start(&mut self, tag: &StartTag<'_>, asked: Asked) {
+        if self.is_past_implied_end(tag.name) {
+            self.leave();
+        }
         if tag.closed || is_void(tag.name) {
             return;
         }
@@ -68,6 +82,11 @@ impl Areas {
                 name: tag.name.to_vec(),
                 inner: 0,
                 before: self.now,
+                end: if ends_by_itself(tag.name) {
+                    End::Implied(0)
+                } else {
+                    End::Tag
+                },
             });
             self.now = next;
             return;
@@ -82,13 +101,63 @@ impl Areas {
         }
     }
 
+    /// Whether a start tag ends the innermost area, whose end tag may be left out.
+    fn is_past_implied_end(&mut self, name: &[u8]) -> bool {
+        let Some(area) = self.open.last_mut() else {
+            return false;
+        };
+        let End::Implied(inside) = area.end else {
+            return false;
+        };
+        if inside == 0 && is_ended_by(&area.name, name) {
+            return true;
+        }
+        if is_parent_of(&area.name, name) {
+            area.end = End::Implied(inside + 1);
+        }
+        false
+    }
+
+    /// Whether an end tag is that of a parent of the innermost area, whose own may be left out.
+    fn is_end_of_parent(&mut self, name: &[u8]) -> bool {
+        let Some(area) = self.open.last_mut() else {
+            return false;
+        };
+        match area.end {
+            End::Implied(0) => {
+                let of_paragraph = area.name == b"p" && breaks_paragraph(name);
+                of_paragraph || is_parent_of(&area.name, name)
+            }
+            End::Implied(inside) => {
+                if is_parent_of(&area.name, name) {
+                    area.end = End::Implied(inside - 1);
+                }
+                false
+            }
+            End::Tag => false,
+        }
+    }
+
+    fn leave(&mut self) {
+        if let Some(area) = self.open.pop() {
+            self.now = area.before;
+        }
+    }
+
     /// Takes an end tag.
     pub(super) fn end(&mut self, name: &[u8]) {
+        if self.is_end_of_parent(name) {
+            self.leave();
+        }
         let Some(at) = self.open.iter().rposition(|area| area.name == name) else {
             return;
         };
         if self.open[at].inner > 0 {
             self.open[at].inner -= 1;
+            return;
+        }
+        // An item of a list in a list is closed, not the one that is hidden.
+        if matches!(self.open[at].end, End::Implied(1..)) {
             return;
         }
         self.now = self.open[at].before;
@@ -177,16 +246,67 @@ fn is_never_shown(name: &[u8]) -> bool {
 
 /// What the author hides. Style sheets are not read, so much that is hidden still shows.
 fn is_hidden(tag: &StartTag<'_>) -> bool {
-    // Without a tree nobody knows where these end, and the rest of the page would be lost.
-    if ends_by_itself(tag.name) {
+    // Programs of the page hide these until they are done, and show them then.
+    if matches!(tag.name, b"html" | b"head" | b"body") {
         return false;
     }
     let style = || {
         let style = tag.attributes.get(b"style");
         let dense: String = style.chars().filter(|c| !c.is_whitespace()).collect();
         let dense = dense.to_ascii_lowercase();
-        dense.contains("display:none") || dense.contains("visibility:hidden")
+        let nothing = [
+            "font-size:0",
+            "font-size:0px",
+            "font-size:0pt",
+            "font-size:0em",
+            "font-size:0%",
+        ];
+        dense.contains("display:none")
+            || dense.contains("visibility:hidden")
+            || dense
+                .split(';')
+                .any(|rule| nothing.contains(&rule.trim_end_matches("!important")))
     };
+    // What people who see the page are not shown. Headings stay: they say what a part is.
+    let is_heading = matches!(tag.name, [b'h', b'1'..=b'6']);
+    let is_class = |word: &&str| tag.attributes.has_word(b"class", word);
+    let for_readers_alone = !is_heading && READERS.iter().any(is_class);
     let closed_dialog = tag.name == b"dialog" && !tag.attributes.has(b"open");
-    tag.attributes.has(b"hidden") || closed_dialog || style()
+    tag.attributes.has(b"hidden") || closed_dialog || for_readers_alone || style()
+}
+
+/// Classes by which frames of styles keep text from the screen.
+const READERS: [&str; 6] = [
+    "sr-only",
+    "visually-hidden",
+    "visuallyhidden",
+    "screen-reader-text",
+    "screenreader-only",
+    "a11y-hidden",
+];
+
+/// Whether a start tag ends an element whose end tag may be left out. Source: HTML Standard, 13.1.2.4.
+fn is_ended_by(open: &[u8], name: &[u8]) -> bool {
+    match open {
+        b"p" => breaks_paragraph(name),
+        b"li" => name == b"li",
+        b"dt" | b"dd" => matches!(name, b"dt" | b"dd"),
+        b"td" | b"th" => matches!(name, b"td" | b"th" | b"tr" | b"thead" | b"tbody" | b"tfoot"),
+        b"tr" => matches!(name, b"tr" | b"thead" | b"tbody" | b"tfoot"),
+        b"rt" | b"rp" => matches!(name, b"rt" | b"rp"),
+        b"option" | b"optgroup" => matches!(name, b"option" | b"optgroup"),
+        _ => matches!(name, b"tr" | b"thead" | b"tbody" | b"tfoot" | b"colgroup"),
+    }
+}
+
+/// Whether an element of this name holds elements like `open`, and may stand in one again.
+fn is_parent_of(open: &[u8], name: &[u8]) -> bool {
+    match open {
+        b"p" => false,
+        b"li" => matches!(name, b"ul" | b"ol" | b"menu" | b"dir"),
+        b"dt" | b"dd" => name == b"dl",
+        b"rt" | b"rp" => name == b"ruby",
+        b"option" | b"optgroup" => matches!(name, b"select" | b"datalist"),
+        _ => name == b"table",
+    }
 }

@@ -19,6 +19,9 @@ use super::{
 };
 use crate::{page::TITLE_MAX_CHARS, unseen::one_line};
 
+/// Around what is struck out: a price that no longer holds reads like one that does.
+const STRUCK: &str = "~~";
+
 /// Longest description of a picture that is given, in characters.
 const PICTURE_MAX_CHARS: usize = 200;
 /// A description of a picture that is no longer than this, in characters, is a sign by itself.
@@ -197,6 +200,7 @@ impl Reader {
             b"code" | b"kbd" | b"samp" | b"tt" => self.flow.start_code(),
             b"sup" => self.flow.raise(),
             b"q" => self.flow.text("\u{201c}"),
+            b"del" | b"s" | b"strike" => self.flow.text(STRUCK),
             b"img" => {
                 let picture = picture(&tag.attributes.get(b"alt"));
                 self.flow.text(&picture);
@@ -241,6 +245,7 @@ impl Reader {
             b"a" => self.flow.end_link(),
             b"code" | b"kbd" | b"samp" | b"tt" => self.flow.end_code(),
             b"q" => self.flow.text("\u{201d}"),
+            b"del" | b"s" | b"strike" => self.flow.text(STRUCK),
             _ => {}
         }
     }
