@@ -14,7 +14,7 @@ import unittest
 from concurrent.futures import ThreadPoolExecutor
 
 from e2e import asks, commands, crashes, demo_models, diagnosis, drops, lengths, native
-from e2e import asks_cards, asks_life, asks_people, asks_tools
+from e2e import asks_cards, asks_life, asks_people, asks_tools, git
 from e2e import ops_check, ops_control, ops_init, ops_locks, ops_reload, ops_service
 from e2e import pi, refusals, regressions, replies, secrets, seat, tools
 
@@ -54,7 +54,7 @@ def option(name: str) -> list[str]:
 
 def modules() -> list:
     found = [replies, drops, lengths, secrets, refusals, commands, crashes, native, regressions, asks, tools, diagnosis, pi, demo_models]
-    found += [asks_cards, asks_life, asks_people, asks_tools]
+    found += [asks_cards, asks_life, asks_people, asks_tools, git]
     found += [ops_check, ops_init, ops_locks, ops_reload, ops_service, ops_control]
     return found
 
