@@ -3,10 +3,8 @@
 //! In: a root with git. Out: branch, how far it is from the server's, changed paths, hidden paths.
 //! Never: a write, a look at the server, a look into another repository inside.
 
-use std::fmt;
-
 use crate::{
-    masked::{SHOWN_MAX_BYTES, shown_name},
+    masked::shown_name,
     refs::ObjectId,
     refusal::GitRefusal,
     root::GitRoot,
@@ -143,43 +141,6 @@ fn changed(line: &str) -> Option<ChangedPath> {
 
 fn path_shown(path: &[u8]) -> String {
     shown_name(&String::from_utf8_lossy(path), PATH_SHOWN_CHARS)
-}
-
-/// The state in lines, at most 4 KiB.
-impl fmt::Display for Status {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut lines = vec![format!("branch {}", self.branch)];
-        if self.head.is_none() {
-            lines.push("no commit yet".to_owned());
-        }
-        lines.push(match self.ahead_behind {
-            Some((ahead, behind)) => format!("ahead {ahead}, behind {behind}"),
-            None => "nothing is known of the server's branch".to_owned(),
-        });
-        if self.changed.is_empty() {
-            lines.push("no changed path".to_owned());
-        }
-        let hidden = self
-            .hidden
-            .iter()
-            .map(|path| format!("hidden by a flag: {path}"));
-        lines.extend(hidden);
-        let changed = self.changed.iter();
-        lines.extend(changed.map(|c| format!("{}{} {}", c.letters[0], c.letters[1], c.path)));
-        let total = lines.len();
-        let mut used = 0;
-        for (index, line) in lines.iter().enumerate() {
-            used += line.len() + 1;
-            if used > SHOWN_MAX_BYTES - 64 {
-                return write!(f, "and {} more lines", total - index);
-            }
-            writeln!(f, "{line}")?;
-        }
-        if self.is_cut {
-            f.write_str("and more paths\n")?;
-        }
-        Ok(())
-    }
 }
 
 #[cfg(test)]
