@@ -76,7 +76,7 @@ class Ends(AskCase):
         self.assertEqual(self.fake.wait_reply(later)["content"], "still here")
 
     def no_answer_in_time_is_a_no_and_the_wait_costs_the_turn_nothing(self):
-        seat = self.tooled(approvals={"askTimeoutSeconds": 3}, limits={"turnTimeoutSeconds": 1}).serve()
+        seat = self.tooled(approvals={"askTimeoutSeconds": 6}, limits={"turnTimeoutSeconds": 4}).serve()
         message, ask = self.asked(seat)
         record = self.record(seat, message)
         self.assertEqual(record["how"], "done", "the wait counted against the turn's own time")

@@ -263,7 +263,7 @@ class Ends(PiCase):
         self.assertEqual(len(self.fake.replies(message)), 1)
 
     def a_turn_that_takes_too_long_or_is_aborted_leaves_no_process(self):
-        limits = {"turnsPerDay": 100, "turnTimeoutSeconds": 4}
+        limits = {"turnsPerDay": 100, "turnTimeoutSeconds": 12}
         seat = self.with_pi(limits=limits).serve()
         for how in ("time", "abort"):
             with self.subTest(how):
