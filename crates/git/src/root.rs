@@ -1,7 +1,7 @@
 //! A root with git: what the operator's policy says about it, held.
 //!
 //! In: the policy's values, once. Out: the handle whose methods are the verbs.
-//! Never: a value from a call; an address that came after the root was opened.
+//! Never: a value from a call; another address than the first one that the root could be bound to.
 
 use std::{
     fmt,

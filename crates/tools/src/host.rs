@@ -137,8 +137,9 @@ impl Host {
         *in_force = Arc::clone(policy);
     }
 
-    /// Removes temporary files that a crash left in roots that may be written, where they are older
-    /// than `started`, in milliseconds since 1970. Gives each root's name with what was done.
+    /// Removes temporary files that a crash left in roots that may be written: those that no process
+    /// holds. Where a file system has no locks, only those older than `started`, in milliseconds since
+    /// 1970. Gives each root's name with what was done.
     ///
     /// Blocking, some seconds at most for a large tree.
     #[expect(
